@@ -1,0 +1,49 @@
+# Every target but help and clean first makes .venv, or brings it up to date with pyproject.toml.
+PYTHON ?= python3
+ARGS ?=
+BIN := .venv/bin
+READY := .venv/.installed
+
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test test-slow bench lint format docs clean
+
+help: ## Show this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@echo
+	@echo '  PYTHON=python3.12 chooses the Python that makes .venv; ARGS="..." is passed on: make test ARGS="-k gap"'
+
+demo: $(READY) ## Cluster a small example and show what comes out
+	$(BIN)/sparsecluster demo $(ARGS)
+
+test: $(READY) ## Run the tests, without the slow ones
+	$(BIN)/pytest -n auto $(ARGS)
+
+test-slow: $(READY) ## Run the slow tests only
+	$(BIN)/pytest -m slow $(ARGS)
+
+bench: $(READY) ## Measure speed and quality; the docs quote these numbers
+	$(BIN)/python -m benchmarks $(ARGS)
+
+lint: $(READY) ## Check style, format and types; changes nothing
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy src
+
+format: $(READY) ## Fix what can be fixed of style and format
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+docs: $(READY) ## Check the links between the Markdown files
+	@echo 'The documentation is Markdown in docs/: read it as it is. Checking its links.'
+	$(BIN)/python tools/check_links.py
+
+clean: ## Remove caches and built packages; keeps .venv and benchmarks/out
+	rm -rf build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find . -path ./.venv -prune -o -type d -name __pycache__ -prune -exec rm -rf {} +
+
+$(READY): pyproject.toml
+	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install -q -e '.[dev]'
+	touch $@

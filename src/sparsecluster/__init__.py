@@ -1,0 +1,33 @@
+"""Sparse clustering: find the groups in a table, and the few features that make them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+__all__ = ["GapCurve", "SASClustering", "__version__", "rand_index", "symmetric_difference"]
+
+if TYPE_CHECKING:
+    from .evaluate import rand_index, symmetric_difference
+    from .gap import GapCurve
+    from .sas import SASClustering
+
+# Where the public names live. They are loaded at first use: scikit-learn and Numba take a second to import.
+_HOMES = {
+    "GapCurve": "gap",
+    "SASClustering": "sas",
+    "rand_index": "evaluate",
+    "symmetric_difference": "evaluate",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,80 @@
+"""What every estimator here shares: chosen features, names, prediction by nearest centre, a summary."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.feature_selection import SelectorMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from .checks import NAMES_SHOWN, check_finite
+from .features.base import Floats, Table
+
+
+class SparseClusterer(SelectorMixin, ClusterMixin, BaseEstimator):
+    """Groups items and selects features: `labels_` and a mask, with scikit-learn's selector API.
+
+    A subclass sets, in `fit`, `labels_`, `support_`, `feature_scores_`, `cluster_centers_` (k x p, in the user's units)
+    and `_scale` (what each feature is divided by before distances are taken).
+    """
+
+    def _get_support_mask(self) -> npt.NDArray[np.bool_]:
+        check_is_fitted(self)
+        return self.support_
+
+    def _names(self) -> list[str]:
+        """Names of all columns seen in fit."""
+        names = getattr(self, "feature_names_in_", None)
+        return [f"x{a}" for a in range(self.n_features_in_)] if names is None else list(names)
+
+    def _new_items(self, X: Any) -> Table:
+        check_is_fitted(self)
+        X = validate_data(self, X, reset=False, dtype=[np.float64, np.float32], ensure_all_finite=False)
+        check_finite(X, self._names())
+        return X
+
+    def _squared_distances(self, X: Table) -> Floats:
+        """To every centre, on the chosen features, each divided by its scale."""
+        chosen = np.flatnonzero(self.support_)
+        X = X[:, chosen].astype(np.float64, copy=False)
+        centres, scale = self.cluster_centers_[:, chosen], self._scale[chosen]
+        return np.stack([(((X - centre) / scale) ** 2).sum(axis=1) for centre in centres], axis=1)
+
+    def predict(self, X: Any) -> npt.NDArray[np.intp]:
+        """Nearest cluster of each item, by the chosen features alone."""
+        return np.argmin(self._squared_distances(self._new_items(X)), axis=1)
+
+    def score(self, X: Any, y: None = None) -> float:
+        """Share of the chosen features' spread that the nearest centres explain; 1 is perfect.
+
+        1 - (1/s) sum_{a in S} mean_i (x_ia - c_{k(i) a})^2 / v_a, with v_a the variance of feature a in `fit`.
+        On the data of `fit` it is `objective_` / s.
+        """
+        within = self._squared_distances(self._new_items(X)).min(axis=1).mean()
+        return float(1.0 - within / self.support_.sum())
+
+    def fit_predict(self, X: Any, y: None = None) -> npt.NDArray[np.intp]:
+        """Labels of the items of X."""
+        return self.fit(X).labels_
+
+    def fit(self, X: Any, y: None = None) -> Self:
+        raise NotImplementedError
+
+    def summary(self) -> str:
+        """The result in a few lines of text."""
+        check_is_fitted(self)
+        sizes = np.bincount(self.labels_)
+        chosen = np.flatnonzero(self.support_)
+        ranked = chosen[np.argsort(-self.feature_scores_[chosen], kind="stable")]
+        names = self._names()
+        best = ", ".join(f"{names[a]} ({self.feature_scores_[a]:.2f})" for a in ranked[:NAMES_SHOWN])
+        return "\n".join(
+            [
+                f"{sizes.size} clusters of {', '.join(map(str, sizes))} items",
+                f"{chosen.size} of {self.n_features_in_} features chosen; best: {best}",
+                f"they explain {self.feature_scores_[chosen].mean():.0%} of these features' spread",
+            ]
+        )

@@ -1,0 +1,83 @@
+"""Algorithm 1 of the paper: alternate between the clustering and the subset until neither improves."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from .clusterers.base import Clusterer
+from .features.base import Features, Floats, Labels, Subset
+
+# The objective is a sum of scores; a step that gains less than this share of it is rounding.
+LEAST_GAIN = 1e-10
+
+
+class Problem(NamedTuple):
+    """What stays the same in every climb on one data set."""
+
+    features: Features
+    clusterer: Clusterer
+    n_clusters: int
+    max_iter: int = 100
+
+    def cluster(
+        self, subset: Subset, rng: np.random.Generator, warm: Labels | None = None, n_starts: int = 1
+    ) -> Labels:
+        return self.clusterer.cluster(self.features, subset, self.n_clusters, rng, warm, n_starts)
+
+    def scores(self, labels: Labels) -> Floats:
+        return self.features.scores(labels, self.n_clusters)
+
+
+class Step(NamedTuple):
+    """One pass through Steps 1 and 2."""
+
+    objective: float
+    items_moved: int
+    features_changed: int
+
+
+class Climb(NamedTuple):
+    """Where a climb ended, a local optimum of both steps, and how it got there."""
+
+    labels: Labels
+    scores: Floats
+    subset: Subset
+    objective: float
+    history: tuple[Step, ...]
+
+
+def best_subset(scores: Floats, size: int) -> Subset:
+    """The `size` features of largest score, in index order: the argmin over |S| = s of Delta_S[C]."""
+    if size >= scores.size:
+        return np.arange(scores.size)
+    return np.sort(np.argpartition(scores, scores.size - size)[scores.size - size :])
+
+
+def climb(problem: Problem, labels: Labels, size: int, rng: np.random.Generator) -> Climb:
+    """Climb from a labelling to a local maximum of sum_{a in S} (1 - Delta_a[C] / T_a) with |S| = size.
+
+    Step 1 starts from the labels it has, so the objective never falls; a clusterer that lowers it all the same ends
+    the climb at the best seen.
+    """
+    scores = problem.scores(labels)
+    subset = best_subset(scores, size)
+    objective = float(scores[subset].sum())
+    history = [Step(objective, 0, 0)]
+    for _ in range(problem.max_iter):
+        # Step 1: keeping S fixed, C <- C-hat(delta_S, k).
+        new_labels = problem.cluster(subset, rng, warm=labels)
+        items_moved = int(np.count_nonzero(new_labels != labels))
+        if items_moved == 0:
+            break
+        # Step 2: keeping C fixed, S <- argmin over |S| = s of Delta_S[C].
+        new_scores = problem.scores(new_labels)
+        new_subset = best_subset(new_scores, size)
+        new_objective = float(new_scores[new_subset].sum())
+        if new_objective <= objective * (1 + LEAST_GAIN):
+            break
+        features_changed = size - np.intersect1d(subset, new_subset, assume_unique=True).size
+        labels, scores, subset, objective = new_labels, new_scores, new_subset, new_objective
+        history.append(Step(objective, items_moved, features_changed))
+    return Climb(labels, scores, subset, objective, tuple(history))

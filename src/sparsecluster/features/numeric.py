@@ -1,0 +1,105 @@
+"""Numbers: delta_a(i, j) = (x_ia - x_ja)^2."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+
+from ..kernels.objective import between_scores
+from ..kernels.order import shuffle_columns
+from ..kernels.univariate import univariate_labels, univariate_within
+from .base import Features, Floats, Labels, Rows, Subset, Table
+
+# Above this share of the columns, leaving the others out by zero weights is cheaper than copying the chosen ones.
+COPY_SHARE = 0.5
+# Values sorted together: few enough to stay in the cache.
+BLOCK_VALUES = 2**17
+
+
+@dataclass(frozen=True)
+class Source:
+    """The user's table, untouched, and how it is to be read."""
+
+    values: Table
+    items: Subset
+    columns: Subset
+    standardize: bool
+
+    def table(self) -> Table:
+        """Items x columns in the given order, centred; every column with total 1 where standardised."""
+        table = np.ascontiguousarray(self.values[np.ix_(self.items, self.columns)])
+        # Twice: the first mean of large values is off by a rounding that the second removes.
+        for _ in range(2):
+            table -= table.mean(axis=0, dtype=np.float64).astype(table.dtype)
+        if self.standardize:
+            # First by the largest value, so that squares of very large or small values stay within range.
+            table /= np.abs(table).max(axis=0)
+            table /= np.sqrt(totals(table)).astype(table.dtype)
+        return table
+
+
+def totals(table: Table) -> Floats:
+    """T_a of every centred column."""
+    return np.einsum("ia,ia->a", table, table, dtype=np.float64)
+
+
+class NumericFeatures(Features):
+    """Columns of a table of finite numbers, none of them constant, one feature each."""
+
+    def __init__(self, source: Source, best_scores: dict[int, Floats] | None = None, seed: int | None = None) -> None:
+        self.source = source
+        self.n_items, self.n_features = source.items.size, source.columns.size
+        self._seed = seed
+        self._table: Table | None = None
+        self._total: Floats | None = None
+        # Shared with all permuted copies: permuting a column does not change what can be had from it alone.
+        self._best_scores = {} if best_scores is None else best_scores
+
+    @property
+    def table(self) -> Table:
+        if self._table is None:
+            table = self.source.table()
+            if self._seed is not None:
+                shuffle_columns(table, np.uint64(self._seed))
+            self._table = table
+        return self._table
+
+    @property
+    def total(self) -> Floats:
+        if self._total is None:
+            self._total = totals(self.table)
+        return self._total
+
+    def scores(self, labels: Labels, n_clusters: int) -> Floats:
+        return between_scores(self.table, self.total, labels, n_clusters)
+
+    def pairs(self, subset: Subset) -> Floats:
+        rows = self.table if subset.size == self.n_features else self.table.take(subset, axis=1)
+        return (rows @ rows.T).astype(np.float64, copy=False)
+
+    def rows(self, subset: Subset) -> Rows:
+        if subset.size <= COPY_SHARE * self.n_features:
+            return Rows(self.table.take(subset, axis=1), np.ones(subset.size))
+        weights = np.zeros(self.n_features)
+        weights[subset] = 1.0
+        return Rows(self.table, weights)
+
+    def univariate(self, n_clusters: int) -> Floats:
+        if n_clusters not in self._best_scores:
+            # In blocks of columns, so that the sorted copy stays small.
+            step = max(1, BLOCK_VALUES // self.n_items)
+            blocks = [self.table[:, first : first + step] for first in range(0, self.n_features, step)]
+            within = [univariate_within(np.sort(block.T.astype(np.float64), axis=1), n_clusters) for block in blocks]
+            self._best_scores[n_clusters] = 1.0 - np.concatenate(within) / self.total
+        return self._best_scores[n_clusters]
+
+    def univariate_labels(self, feature: int, n_clusters: int) -> Labels:
+        return univariate_labels(np.ascontiguousarray(self.table[:, feature]), n_clusters)
+
+    def permuted(self, seed: int) -> Self:
+        return type(self)(self.source, self._best_scores, seed)
+
+    def release(self) -> None:
+        self._table = None

@@ -1,0 +1,110 @@
+"""Exact one-dimensional k-means of every column by dynamic programming over the sorted values."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ._jit import inline, kernel
+
+
+@inline
+def segment_cost(sums, squares, first, last):
+    """Within sum of squares of the sorted values first..last-1, from running sums."""
+    size = last - first
+    if size <= 1:
+        return 0.0
+    total = sums[last] - sums[first]
+    return max(squares[last] - squares[first] - total * total / size, 0.0)
+
+
+@kernel
+def running_sums(values, sums, squares):
+    sums[0] = 0.0
+    squares[0] = 0.0
+    for i in range(values.size):
+        sums[i + 1] = sums[i] + values[i]
+        squares[i + 1] = squares[i] + values[i] * values[i]
+
+
+@kernel
+def best_splits(sums, squares, before, after, split):
+    """One layer of the programme: after[i] = min_j before[j] + cost(j..i), for prefixes of every length i.
+
+    The best j never falls as i grows, so prefixes are solved in halving strides, each searching only between the best
+    j of its two solved neighbours: n log n steps instead of n^2.
+    """
+    n = before.size - 1
+    after[0] = 0.0
+    split[0] = 0
+    stride = 1
+    while stride * 2 <= n:
+        stride *= 2
+    while stride >= 1:
+        i = stride
+        while i <= n:
+            low = split[i - stride]
+            high = i - 1
+            if i + stride <= n and split[i + stride] < high:
+                high = split[i + stride]
+            best = np.inf
+            where = low
+            for j in range(low, high + 1):
+                cost = before[j] + segment_cost(sums, squares, j, i)
+                if cost < best:
+                    best = cost
+                    where = j
+            after[i] = best
+            split[i] = where
+            i += 2 * stride
+        stride //= 2
+
+
+@kernel
+def univariate_within(columns, k):
+    """Smallest within sum of squares of every column over all clusterings into k > 1 groups; p x n, each sorted."""
+    p, n = columns.shape
+    within = np.empty(p)
+    sums = np.empty(n + 1)
+    squares = np.empty(n + 1)
+    before = np.empty(n + 1)
+    after = np.empty(n + 1)
+    split = np.empty(n + 1, np.int64)
+    for a in range(p):
+        running_sums(columns[a], sums, squares)
+        for i in range(n + 1):
+            before[i] = segment_cost(sums, squares, 0, i)
+        for _ in range(1, k - 1):
+            best_splits(sums, squares, before, after, split)
+            before, after = after, before
+        # Of the last layer only the prefix of all n values is wanted.
+        best = np.inf
+        for j in range(n):
+            best = min(best, before[j] + segment_cost(sums, squares, j, n))
+        within[a] = best
+    return within
+
+
+@kernel
+def univariate_labels(column, k):
+    """The clustering behind `univariate_within` for one column; groups are numbered from small values to large."""
+    n = column.size
+    order = np.argsort(column)
+    sums = np.empty(n + 1)
+    squares = np.empty(n + 1)
+    running_sums(column[order].astype(np.float64), sums, squares)
+    before = np.empty(n + 1)
+    after = np.empty(n + 1)
+    split = np.zeros((k, n + 1), np.int64)
+    for i in range(n + 1):
+        before[i] = segment_cost(sums, squares, 0, i)
+    for c in range(1, k):
+        best_splits(sums, squares, before, after, split[c])
+        before, after = after, before
+    labels = np.empty(n, np.int32)
+    last = n
+    for c in range(k - 1, -1, -1):
+        first = split[c, last]
+        for i in range(first, last):
+            labels[order[i]] = c
+        last = first
+    return labels

@@ -1,0 +1,49 @@
+"""Tasks in threads, with results in the order of the tasks, so that nothing depends on how many threads there are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache
+from typing import Any, NamedTuple, TypeVar
+
+import joblib
+from threadpoolctl import ThreadpoolController
+
+from .progress import Progress
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+
+SILENT = Progress(verbose=False)
+
+
+class Workers(NamedTuple):
+    """How many threads to use, and where to say what they are doing."""
+
+    n_jobs: int | None = None
+    progress: Progress = SILENT
+
+    def map(self, function: Callable[[T], R], tasks: Sequence[T], what: str) -> Iterator[R]:
+        """Results of `function` for every task, in order, as they come."""
+        results: Iterable[R]
+        if joblib.effective_n_jobs(self.n_jobs) == 1 or len(tasks) == 1:
+            results = map(function, tasks)
+        else:
+            # Kernels run without the GIL; threads share the data, so nothing is copied or pickled.
+            parallel = joblib.Parallel(n_jobs=self.n_jobs, require="sharedmem", return_as="generator")
+            results = parallel(joblib.delayed(function)(task) for task in tasks)
+        yield from self.progress.track(results, what, len(tasks))
+
+
+ONE_THREAD = Workers(n_jobs=1)
+
+
+@cache
+def _controller() -> ThreadpoolController:
+    return ThreadpoolController()
+
+
+def one_thread_blas() -> Any:
+    """Inner libraries use one thread inside ours: no fight for cores, and sums are added in one order."""
+    return _controller().limit(limits=1, user_api="blas")

@@ -1,0 +1,210 @@
+"""Many climbs: the best solution of one size, and the best known solution of every size."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from .climb import Climb, Problem, climb
+from .features.base import Floats, Labels
+from .parallel import ONE_THREAD, Workers
+from .starts import STARTS, Start, coordinate_start, kick, ladder, random_start
+
+# One size, n_init="auto": batches of fresh starts, each followed by kicks of the best, until enough starts have found
+# the best or this many batches are done.
+FRESH, KICKS, MOST_BATCHES, ENOUGH_HITS = 10, 4, 8, 5
+# All sizes, n_init="auto": rounds of paths until one gains less than this share at every size.
+LEAST_ROUND_GAIN, MOST_ROUNDS = 0.01, 3
+# On a path, a kick pays only at sizes below this share of all features.
+KICK_BELOW = 0.25
+# Two climbs whose objectives differ by less than this share have found the same thing.
+SAME = 1e-9
+
+NInit = int | Literal["auto"]
+
+
+class Pool(NamedTuple):
+    """The climbs at one size: from independent starts, and from labellings already known or kicks of the best."""
+
+    fresh: list[Climb]
+    other: list[Climb]
+
+    @property
+    def best(self) -> Climb:
+        return best_of(self.fresh + self.other)
+
+    @property
+    def hits(self) -> int:
+        """How many independent starts found the best."""
+        best = self.best.objective
+        return sum(found.objective >= best * (1 - SAME) for found in self.fresh)
+
+
+def best_of(climbs: Sequence[Climb]) -> Climb:
+    return max(climbs, key=lambda found: found.objective)
+
+
+def search_size(
+    problem: Problem,
+    size: int,
+    rng: np.random.Generator,
+    *,
+    init: str = "auto",
+    n_init: NInit = "auto",
+    known: Sequence[Labels] = (),
+    workers: Workers = ONE_THREAD,
+) -> Pool:
+    """Climb at one size from fresh starts, from `known` labellings and, where n_init="auto", from kicks of the best."""
+    pool = Pool([], [climb(problem, labels, size, rng) for labels in known])
+
+    def run(task: tuple[Start, np.random.Generator]) -> Climb:
+        start, own_rng = task
+        return climb(problem, start(problem, size, own_rng), size, own_rng)
+
+    for starts in start_batches(init, n_init):
+        tasks = list(zip(starts, rng.spawn(len(starts)), strict=True))
+        pool.fresh.extend(workers.map(run, tasks, f"starts at {size} features"))
+        if n_init == "auto":
+            if pool.hits >= ENOUGH_HITS:
+                break
+            for own_rng in rng.spawn(KICKS):
+                pool.other.append(climb(problem, kick(problem, pool.best, own_rng), size, own_rng))
+    return pool
+
+
+def start_batches(init: str, n_init: NInit) -> list[list[Start]]:
+    """Kinds of start, batch by batch. "auto" takes one of each kind, then random ones, which find the most."""
+    count = FRESH * MOST_BATCHES if n_init == "auto" else n_init
+    if count == 0:
+        return []
+    kinds = ["coordinate", "shrinking", *["random"] * count][:count] if init == "auto" else [init] * count
+    width = FRESH if n_init == "auto" else count
+    return [[STARTS[kind] for kind in kinds[first : first + width]] for first in range(0, count, width)]
+
+
+# ---------------------------------------------------------------- every size
+
+
+class Envelope:
+    """The best known solution of every size s = 1..p.
+
+    For one clustering the best subset of every size is one sort: its objective is the running sum of the sorted scores.
+    The best over a pool of clusterings is the upper envelope of their running sums.
+    """
+
+    def __init__(self, n_features: int) -> None:
+        self.objective: Floats = np.zeros(n_features)
+        self._owner = np.zeros(n_features, np.intp)
+        self._labels: dict[int, Labels] = {}
+        self._added = 0
+
+    def add(self, found: Climb) -> float:
+        """Put a clustering in the pool; returns the largest share that some size gains."""
+        running = np.cumsum(np.sort(found.scores)[::-1])
+        better = running > self.objective * (1 + SAME)
+        if not better.any():
+            return 0.0
+        gain = np.max(1.0 - self.objective[better] / running[better])
+        self.objective[better] = running[better]
+        self._owner[better] = self._added
+        self._labels[self._added] = found.labels
+        self._added += 1
+        if len(self._labels) > 2 * np.unique(self._owner).size:
+            self._labels = {owner: self._labels[owner] for owner in np.unique(self._owner).tolist()}
+        return float(gain)
+
+    def labels(self, size: int) -> Labels:
+        """The clustering that is best at `size`."""
+        return self._labels[int(self._owner[size - 1])]
+
+    def stretches(self) -> list[tuple[int, int]]:
+        """Runs of sizes (first, last) that one clustering owns."""
+        cuts = np.flatnonzero(np.diff(self._owner)) + 1
+        first = np.concatenate([[0], cuts]) + 1
+        last = np.concatenate([cuts, [self._owner.size]])
+        return list(zip(first.tolist(), last.tolist(), strict=True))
+
+
+def sweep(problem: Problem, labels: Labels, sizes: Sequence[int], rng: np.random.Generator) -> Iterator[Climb]:
+    """Climbs through `sizes`, each from the best of the last, with a kick at each of the smaller sizes."""
+    for size in sizes:
+        found = [climb(problem, labels, size, rng)]
+        if size <= KICK_BELOW * problem.features.n_features:
+            found.append(climb(problem, kick(problem, found[0], rng), size, rng))
+        yield from found
+        labels = best_of(found).labels
+
+
+def shrinking_path(problem: Problem, rng: np.random.Generator) -> list[Climb]:
+    """From all features down to one."""
+    p = problem.features.n_features
+    return list(sweep(problem, problem.cluster(np.arange(p), rng), ladder(p), rng))
+
+
+def random_path(problem: Problem, rng: np.random.Generator) -> list[Climb]:
+    """From a random start at a random size, down and up."""
+    sizes = ladder(problem.features.n_features)
+    at = int(rng.integers(len(sizes)))
+    first = climb(problem, random_start(problem, sizes[at], rng), sizes[at], rng)
+    down = sweep(problem, first.labels, sizes[at + 1 :], rng)
+    up = sweep(problem, first.labels, sizes[:at][::-1], rng)
+    return [first, *down, *up]
+
+
+def coordinate_path(problem: Problem, rng: np.random.Generator) -> list[Climb]:
+    """The paper's start at every size; exact at size 1."""
+    sizes = ladder(problem.features.n_features)
+    return [climb(problem, coordinate_start(problem, size, rng), size, rng) for size in sizes]
+
+
+Path = Callable[[Problem, np.random.Generator], list[Climb]]
+
+# One round over all sizes, by init; the first round of "auto" has the coordinate path too.
+ROUNDS: dict[str, list[Path]] = {
+    "auto": [shrinking_path, random_path],
+    "coordinate": [coordinate_path],
+    "random": [random_path],
+    "shrinking": [shrinking_path],
+}
+
+
+def search_sizes(
+    problem: Problem,
+    rng: np.random.Generator,
+    *,
+    init: str = "auto",
+    n_init: NInit = "auto",
+    known: Sequence[Labels] = (),
+    workers: Workers = ONE_THREAD,
+) -> Envelope:
+    """The best known solution of every size, from rounds of paths through all sizes and from `known` labellings."""
+    p = problem.features.n_features
+    envelope = Envelope(p)
+    # Exact at size 1, where the data and its permuted copies have the same optimum and the gap must be zero.
+    envelope.add(climb(problem, coordinate_start(problem, 1, rng), 1, rng))
+    for labels in known:
+        for found in sweep(problem, labels, ladder(p), rng):
+            envelope.add(found)
+
+    def run(task: tuple[Path, np.random.Generator]) -> list[Climb]:
+        path, own_rng = task
+        return path(problem, own_rng)
+
+    for number in range(MOST_ROUNDS if n_init == "auto" else n_init):
+        paths = ROUNDS[init] + ([coordinate_path] if init == "auto" and number == 0 else [])
+        tasks = list(zip(paths, rng.spawn(len(paths)), strict=True))
+        gain = 0.0
+        for climbs in workers.map(run, tasks, "paths through all sizes"):
+            gain = max([gain, *map(envelope.add, climbs)])
+        if n_init == "auto" and gain < LEAST_ROUND_GAIN:
+            break
+    return envelope
+
+
+def refine(problem: Problem, envelope: Envelope, rng: np.random.Generator) -> None:
+    """Where the envelope is thin: climb inside every stretch of sizes, whose owner was found at some other size."""
+    for first, last in envelope.stretches():
+        size = round((first * last) ** 0.5)
+        envelope.add(climb(problem, envelope.labels(size), size, rng))
