@@ -74,7 +74,8 @@ class SparseClusterer(SelectorMixin, ClusterMixin, BaseEstimator):
         return "\n".join(
             [
                 f"{sizes.size} clusters of {', '.join(map(str, sizes))} items",
-                f"{chosen.size} of {self.n_features_in_} features chosen; best: {best}",
-                f"they explain {self.feature_scores_[chosen].mean():.0%} of these features' spread",
+                f"{chosen.size} of {self.n_features_in_} features make them; the clusters explain "
+                f"{self.feature_scores_[chosen].mean():.0%} of their spread",
+                f"most telling: {best}",
             ]
         )

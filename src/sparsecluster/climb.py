@@ -77,7 +77,9 @@ def climb(problem: Problem, labels: Labels, size: int, rng: np.random.Generator)
         new_objective = float(new_scores[new_subset].sum())
         if new_objective <= objective * (1 + LEAST_GAIN):
             break
-        features_changed = size - np.intersect1d(subset, new_subset, assume_unique=True).size
+        was_chosen = np.zeros(scores.size, bool)
+        was_chosen[subset] = True
+        features_changed = size - int(np.count_nonzero(was_chosen[new_subset]))
         labels, scores, subset, objective = new_labels, new_scores, new_subset, new_objective
         history.append(Step(objective, items_moved, features_changed))
     return Climb(labels, scores, subset, objective, tuple(history))

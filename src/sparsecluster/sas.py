@@ -11,7 +11,7 @@ from sklearn.utils.validation import validate_data
 
 from .base import SparseClusterer
 from .checks import check_choice, check_count, check_finite, check_numeric_columns, check_size, usable_columns
-from .climb import Climb, Problem
+from .climb import Climb, Problem, climb
 from .clusterers.kmeans import KMeans
 from .consensus import consensus
 from .features.arrange import arrangement
@@ -20,7 +20,11 @@ from .features.numeric import NumericFeatures, Source
 from .gap import Effort, GapCurve, GapKind, Null, Rule, Search, choose_size
 from .parallel import Workers, one_thread_blas
 from .progress import Progress, Verbosity
+from .sample import draw_sample, spread
 from .search import ROUNDS, NInit, search_size
+
+# Values in a table below which threads only wait for each other.
+THREADS_PAY = 2**18
 
 
 class SASClustering(SparseClusterer):
@@ -62,6 +66,9 @@ class SASClustering(SparseClusterer):
     consensus : bool, default=True
         Where the best starts end in different places, return the climb from what they have in common instead of the
         best one, which then owes its place to noise.
+    subsample : int or None, default=2000
+        Where there are more items than this, s is chosen and starts are made on so many of them, drawn at random; the
+        last climb is on all items. None uses all items throughout.
     max_iter : int, default=100
         Most passes through Steps 1 and 2 of Algorithm 1 in one climb.
     n_jobs : int, default=None
@@ -119,6 +126,7 @@ class SASClustering(SparseClusterer):
         init: str | npt.ArrayLike = "auto",
         n_init: NInit = "auto",
         consensus: bool = True,
+        subsample: int | None = 2000,
         max_iter: int = 100,
         n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = 0,
@@ -136,6 +144,7 @@ class SASClustering(SparseClusterer):
         self.init = init
         self.n_init = n_init
         self.consensus = consensus
+        self.subsample = subsample
         self.max_iter = max_iter
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -170,9 +179,9 @@ class SASClustering(SparseClusterer):
                 "Ask for fewer clusters."
             )
         source = Source(X, order.items, order.columns, bool(self.standardize))
-        problem = Problem(NumericFeatures(source), KMeans(), int(self.n_clusters), int(self.max_iter))
+        rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
         with one_thread_blas():
-            found, curve = self._solve(problem, size, source)
+            found, curve = self._solve(source, size, rng)
         self._store(X, source, found, curve)
         return self
 
@@ -185,17 +194,35 @@ class SASClustering(SparseClusterer):
         check_count("n_clusters", self.n_clusters, 2)
         check_count("n_permutations", self.n_permutations, 1)
         check_count("max_iter", self.max_iter, 1)
-        if self.step is not None:
-            check_count("step", self.step, 1)
+        for name in ("step", "subsample"):
+            if getattr(self, name) is not None:
+                check_count(name, getattr(self, name), 1)
+        if self.n_jobs is not None and self.n_jobs == 0:
+            raise ValueError("n_jobs must be None, a number of threads, or -1 for all of them; got 0.")
         if isinstance(self.init, str):
             check_choice("init", self.init, list(ROUNDS), " or an array of labels or of chosen features")
         if not (isinstance(self.n_init, str) and self.n_init == "auto"):
             check_count("n_init", self.n_init, 1, advice='Or use "auto".')
 
-    def _solve(self, problem: Problem, size: int | None, source: Source) -> tuple[Climb, GapCurve | None]:
-        """The climb to return, at the given size or at the one that the gap statistic chooses."""
-        rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
-        workers = Workers(self.n_jobs, Progress(self.verbose))
+    def _solve(self, source: Source, size: int | None, rng: np.random.Generator) -> tuple[Climb, GapCurve | None]:
+        """The climb to return, by way of a sample of the items where there are many."""
+        problem = Problem(NumericFeatures(source), KMeans(), int(self.n_clusters), int(self.max_iter))
+        sample = None
+        if self.subsample is not None and source.items.size > self.subsample and isinstance(self.init, str):
+            sample = draw_sample(source, self.subsample, size or 1, rng)
+        if sample is None:
+            return self._search(problem, source, size, rng)
+        on_sample = problem._replace(features=NumericFeatures(sample.source))
+        found, curve = self._search(on_sample, sample.source, size, rng)
+        labels = spread(problem, sample, found)
+        return climb(problem, labels, found.subset.size, rng), curve
+
+    def _search(
+        self, problem: Problem, source: Source, size: int | None, rng: np.random.Generator
+    ) -> tuple[Climb, GapCurve | None]:
+        """The best climb at the given size, or at the one that the gap statistic chooses."""
+        n_jobs = self.n_jobs if source.items.size * source.columns.size >= THREADS_PAY else 1
+        workers = Workers(n_jobs, Progress(self.verbose))
         init, n_init, known = self._starts(problem, source, rng)
         curve = None
         if size is None:

@@ -19,6 +19,8 @@ FRESH, KICKS, MOST_BATCHES, ENOUGH_HITS = 10, 4, 8, 5
 LEAST_ROUND_GAIN, MOST_ROUNDS = 0.01, 3
 # On a path, a kick pays only at sizes below this share of all features.
 KICK_BELOW = 0.25
+# Labellings kept before those that are best nowhere any more are dropped.
+MOST_LABELS = 100
 # Two climbs whose objectives differ by less than this share have found the same thing.
 SAME = 1e-9
 
@@ -111,7 +113,7 @@ class Envelope:
         self._owner[better] = self._added
         self._labels[self._added] = found.labels
         self._added += 1
-        if len(self._labels) > 2 * np.unique(self._owner).size:
+        if len(self._labels) > MOST_LABELS:
             self._labels = {owner: self._labels[owner] for owner in np.unique(self._owner).tolist()}
         return float(gain)
 

@@ -14,6 +14,8 @@ from .base import Features, Floats, Labels, Rows, Subset, Table
 
 # Above this share of the columns, leaving the others out by zero weights is cheaper than copying the chosen ones.
 COPY_SHARE = 0.5
+# Bytes of a table that is not worth building again to save its memory.
+SMALL = 2**24
 # Values sorted together: few enough to stay in the cache.
 BLOCK_VALUES = 2**17
 
@@ -48,22 +50,18 @@ def totals(table: Table) -> Floats:
 class NumericFeatures(Features):
     """Columns of a table of finite numbers, none of them constant, one feature each."""
 
-    def __init__(self, source: Source, best_scores: dict[int, Floats] | None = None, seed: int | None = None) -> None:
+    def __init__(self, source: Source) -> None:
         self.source = source
         self.n_items, self.n_features = source.items.size, source.columns.size
-        self._seed = seed
         self._table: Table | None = None
         self._total: Floats | None = None
         # Shared with all permuted copies: permuting a column does not change what can be had from it alone.
-        self._best_scores = {} if best_scores is None else best_scores
+        self._best_scores: dict[int, Floats] = {}
 
     @property
     def table(self) -> Table:
         if self._table is None:
-            table = self.source.table()
-            if self._seed is not None:
-                shuffle_columns(table, np.uint64(self._seed))
-            self._table = table
+            self._table = self.source.table()
         return self._table
 
     @property
@@ -99,7 +97,12 @@ class NumericFeatures(Features):
         return univariate_labels(np.ascontiguousarray(self.table[:, feature]), n_clusters)
 
     def permuted(self, seed: int) -> Self:
-        return type(self)(self.source, self._best_scores, seed)
+        copy = type(self)(self.source)
+        copy._best_scores = self._best_scores
+        copy._table = self.source.table() if self._table is None else self._table.copy()
+        shuffle_columns(copy._table, np.uint64(seed))
+        return copy
 
     def release(self) -> None:
-        self._table = None
+        if self._table is not None and self._table.nbytes > SMALL:
+            self._table = None

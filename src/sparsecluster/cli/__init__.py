@@ -1,0 +1,29 @@
+"""The command line: one file a command; translates errors, no numerics."""
+
+from __future__ import annotations
+
+import typer
+
+from .. import __version__
+from .demo import demo
+
+app = typer.Typer(no_args_is_help=True, add_completion=True, rich_markup_mode=None, pretty_exceptions_enable=False)
+app.command()(demo)
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"sparsecluster {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: bool = typer.Option(False, "--version", callback=_show_version, is_eager=True, help="Show the version."),
+) -> None:
+    """Sparse clustering: find the groups in a table, and the few features that make them."""
+
+
+def main() -> None:
+    """Entry point of the `sparsecluster` command."""
+    app()
