@@ -1,7 +1,7 @@
 """The authors' algorithm as a careful NumPy and scikit-learn user would write it: the yardstick for speed.
 
-It follows their R code: K-means with two starts on every column for the first subset, then the alternation from that one
-start; the gap statistic on a grid of 50 sizes, where each permuted copy keeps the subset and only re-runs K-means.
+It follows their R code: K-means with two starts on every column for the first subset, then the alternation from that
+one start; the gap statistic on a grid of 50 sizes, where each permuted copy keeps the subset and only re-runs K-means.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .checks import NAMES_SHOWN, check_finite
+from .checks import NAMES_SHOWN, check_finite, check_numeric_columns
 from .features.base import Floats, Table
 
 
@@ -32,6 +32,7 @@ class SparseClusterer(SelectorMixin, ClusterMixin, BaseEstimator):
 
     def _new_items(self, X: Any) -> Table:
         check_is_fitted(self)
+        check_numeric_columns(X)
         X = validate_data(self, X, reset=False, dtype=[np.float64, np.float32], ensure_all_finite=False)
         check_finite(X, self._names())
         return X

@@ -36,6 +36,18 @@ def check_count(name: str, value: object, low: int, high: int | None = None, adv
     raise ValueError(f"{name} must be {allowed}; got {value!r}.{advice and ' ' + advice}")
 
 
+def check_bool(name: str, value: object, advice: str = "") -> None:
+    """True or False, not something that only counts as one of them."""
+    if not isinstance(value, bool | np.bool_):
+        raise ValueError(f"{name} must be True or False{advice}; got {value!r}.")
+
+
+def check_jobs(value: object) -> None:
+    """A number of threads as joblib takes it."""
+    if value is not None and (not isinstance(value, Integral) or value == 0):
+        raise ValueError(f"n_jobs must be None, a number of threads, or -1 for all of them; got {value!r}.")
+
+
 def check_size(value: object, n_features: int) -> int | None:
     """The number of features asked for; None for "auto"."""
     name, advice = "n_features_to_select", 'Use "auto" to tune it.'
@@ -87,21 +99,28 @@ def check_finite(X: Table, names: Sequence[str]) -> None:
 
 def usable_columns(X: Table, names: Sequence[str]) -> npt.NDArray[np.intp]:
     """Columns that are not constant; the others are named in a warning."""
-    usable = np.ptp(X, axis=0) > 0 if X.size < _LARGE else np.array([np.ptp(X[:, a]) > 0 for a in range(X.shape[1])])
+    usable = X.max(axis=0) > X.min(axis=0)
     constant = np.flatnonzero(~usable)
     if constant.size == X.shape[1]:
         raise ValueError(f"All {X.shape[1]} columns are constant, so there is nothing to group by. Check the input.")
     if constant.size:
         listed = ", ".join(repr(names[a]) for a in constant[:NAMES_SHOWN])
+        columns = "1 constant column is" if constant.size == 1 else f"{constant.size} constant columns are"
         warnings.warn(
-            f"{constant.size} constant columns are kept out and never chosen: {listed}{_more(constant.size)}.",
+            f"{columns} kept out and never chosen: {listed}{_more(constant.size)}.",
             UserWarning,
             stacklevel=3,
         )
     return np.flatnonzero(usable)
 
 
-_LARGE = 2**24
+def check_distinct(X: Table, n_clusters: int) -> None:
+    """As many different rows as clusters."""
+    distinct = len(np.unique(X, axis=0))
+    if distinct < n_clusters:
+        raise ValueError(
+            f"X has only {distinct} distinct rows, fewer than n_clusters={n_clusters}. Ask for fewer clusters."
+        )
 
 
 def _more(count: int) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -85,19 +85,25 @@ class GapCurve:
 
 
 def gap_curve(
-    sizes: npt.ArrayLike, observed: Floats, reference: Floats, kind: GapKind = "between", rule: Rule = "max"
+    sizes: npt.ArrayLike, observed: Floats, reference: Iterable[Floats], kind: GapKind = "between", rule: Rule = "max"
 ) -> GapCurve:
-    """Gap curve from the objective of the data (one a size) and of permuted copies (copies x sizes)."""
+    """Gap curve from the objectives of the data, one a size, and those of each permuted copy."""
     s = np.asarray(sizes, dtype=np.intp)
-    if kind == "within":
+
+    def log(objective: Floats) -> Floats:
         # A subset that is explained completely has no within left; its logarithm must still be a number.
-        observed, reference = (np.maximum(s - b, np.finfo(float).eps * s) for b in (observed, reference))
-    log_observed, log_reference = np.log(observed), np.log(reference)
-    mean = log_reference.mean(axis=0)
-    n_copies = len(log_reference)
-    spread = log_reference.std(axis=0, ddof=1) if n_copies > 1 else np.zeros_like(mean)
-    gap = log_observed - mean if kind == "between" else mean - log_observed
+        return np.log(objective if kind == "between" else np.maximum(s - objective, np.finfo(float).eps * s))
+
+    # Mean and sum of squares are updated copy by copy (Welford), so that the copies need not be kept.
+    n_copies, mean, squares = 0, np.zeros(s.size), np.zeros(s.size)
+    for n_copies, copy in enumerate(reference, 1):
+        change = log(copy) - mean
+        mean += change / n_copies
+        squares += change * (log(copy) - mean)
+    spread = np.sqrt(squares / max(n_copies - 1, 1))
     error = spread * np.sqrt(1 + 1 / n_copies)
+    log_observed = log(observed)
+    gap = log_observed - mean if kind == "between" else mean - log_observed
     top = int(np.argmax(gap))
     at = top if rule == "max" else int(np.argmax(gap >= gap[top] - error[top]))
     return GapCurve(s, log_observed, mean, spread, gap, error, int(s[at]), kind, rule)
@@ -171,8 +177,8 @@ def path_reference(
     rng: np.random.Generator,
     effort: Effort,
     workers: Workers,
-) -> Floats:
-    """Objective of every size on every permuted copy, copies x p."""
+) -> Iterator[Floats]:
+    """Objective of every size, for one permuted copy after another."""
     subsets = None if effort.null == "refit" else NestedSubsets(problem, envelope)
     problem.features.release()
 
@@ -185,7 +191,7 @@ def path_reference(
         return subsets.best_objective(copy, own_rng)
 
     tasks = list(zip(seeds, rng.spawn(len(seeds)), strict=True))
-    return np.array(list(workers.map(one_copy, tasks, "permuted copies")))
+    return workers.map(one_copy, tasks, "permuted copies")
 
 
 class NestedSubsets:
@@ -271,7 +277,8 @@ def golden_section(value: Callable[[int], float], low: int, high: int) -> int:
     """Whole number in [low, high] at which a unimodal `value` is largest."""
     ratio = (5**0.5 - 1) / 2
     while high - low > 3:
-        left, right = round(high - ratio * (high - low)), round(low + ratio * (high - low))
+        left = round(high - ratio * (high - low))
+        right = max(left + 1, round(low + ratio * (high - low)))
         if value(left) >= value(right):
             high = right
         else:

@@ -27,11 +27,12 @@ class Workers(NamedTuple):
     def map(self, function: Callable[[T], R], tasks: Sequence[T], what: str) -> Iterator[R]:
         """Results of `function` for every task, in order, as they come."""
         results: Iterable[R]
-        if joblib.effective_n_jobs(self.n_jobs) == 1 or len(tasks) == 1:
+        n_jobs = joblib.effective_n_jobs(self.n_jobs)
+        if n_jobs == 1 or len(tasks) == 1:
             results = map(function, tasks)
         else:
             # Kernels run without the GIL; threads share the data, so nothing is copied or pickled.
-            parallel = joblib.Parallel(n_jobs=self.n_jobs, require="sharedmem", return_as="generator")
+            parallel = joblib.Parallel(n_jobs=n_jobs, require="sharedmem", return_as="generator")
             results = parallel(joblib.delayed(function)(task) for task in tasks)
         yield from self.progress.track(results, what, len(tasks))
 

@@ -31,10 +31,12 @@ class Progress:
     def track(self, steps: Iterable[T], what: str, total: int) -> Iterator[T]:
         """Pass `steps` on, counting them."""
         start = time.monotonic()
-        for done, step in enumerate(steps, 1):
-            self._show(what, done, total, time.monotonic() - start)
-            yield step
-        self._clear()
+        try:
+            for done, step in enumerate(steps, 1):
+                self._show(what, done, total, time.monotonic() - start)
+                yield step
+        finally:
+            self._clear()
 
     def _show(self, what: str, done: int, total: int, elapsed: float) -> None:
         now = time.monotonic()

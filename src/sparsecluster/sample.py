@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .climb import Climb, Problem
+from .features.arrange import arrangement
 from .features.base import Labels, Subset
 from .features.numeric import Source
 
@@ -23,12 +24,14 @@ class Sample(NamedTuple):
     columns: Subset
 
 
-def draw_sample(source: Source, n_items: int, n_columns: int, rng: np.random.Generator) -> Sample | None:
-    """`n_items` random items; None where so few of them leave fewer than `n_columns` columns that vary."""
+def draw_sample(
+    source: Source, n_items: int, n_clusters: int, n_columns: int, rng: np.random.Generator
+) -> Sample | None:
+    """`n_items` random items; None where they are too much alike for so many clusters or columns."""
     items = np.sort(rng.permutation(source.items.size)[:n_items])
     values = source.values[source.items[items]][:, source.columns]
     columns = np.flatnonzero(values.max(axis=0) > values.min(axis=0))
-    if columns.size < n_columns:
+    if columns.size < n_columns or arrangement(values, columns).distinct_items < n_clusters:
         return None
     return Sample(replace(source, items=source.items[items], columns=source.columns[columns]), items, columns)
 

@@ -10,7 +10,17 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
 from .base import SparseClusterer
-from .checks import check_choice, check_count, check_finite, check_numeric_columns, check_size, usable_columns
+from .checks import (
+    check_bool,
+    check_choice,
+    check_count,
+    check_distinct,
+    check_finite,
+    check_jobs,
+    check_numeric_columns,
+    check_size,
+    usable_columns,
+)
 from .climb import Climb, Problem, climb
 from .clusterers.kmeans import KMeans
 from .consensus import consensus
@@ -23,6 +33,8 @@ from .progress import Progress, Verbosity
 from .sample import draw_sample, spread
 from .search import ROUNDS, NInit, search_size
 
+# Values looked at together.
+BLOCK_VALUES = 2**20
 # Values in a table below which threads only wait for each other.
 THREADS_PAY = 2**18
 
@@ -174,10 +186,7 @@ class SASClustering(SparseClusterer):
             )
         order = arrangement(X, usable)
         if order.distinct_items < self.n_clusters:
-            raise ValueError(
-                f"X has only {order.distinct_items} distinct rows, fewer than n_clusters={self.n_clusters}. "
-                "Ask for fewer clusters."
-            )
+            check_distinct(X, self.n_clusters)
         source = Source(X, order.items, order.columns, bool(self.standardize))
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
         with one_thread_blas():
@@ -197,8 +206,11 @@ class SASClustering(SparseClusterer):
         for name in ("step", "subsample"):
             if getattr(self, name) is not None:
                 check_count(name, getattr(self, name), 1)
-        if self.n_jobs is not None and self.n_jobs == 0:
-            raise ValueError("n_jobs must be None, a number of threads, or -1 for all of them; got 0.")
+        for name in ("standardize", "consensus"):
+            check_bool(name, getattr(self, name))
+        if self.verbose != "auto":
+            check_bool("verbose", self.verbose, ' or "auto"')
+        check_jobs(self.n_jobs)
         if isinstance(self.init, str):
             check_choice("init", self.init, list(ROUNDS), " or an array of labels or of chosen features")
         if not (isinstance(self.n_init, str) and self.n_init == "auto"):
@@ -209,7 +221,7 @@ class SASClustering(SparseClusterer):
         problem = Problem(NumericFeatures(source), KMeans(), int(self.n_clusters), int(self.max_iter))
         sample = None
         if self.subsample is not None and source.items.size > self.subsample and isinstance(self.init, str):
-            sample = draw_sample(source, self.subsample, size or 1, rng)
+            sample = draw_sample(source, self.subsample, problem.n_clusters, size or 1, rng)
         if sample is None:
             return self._search(problem, source, size, rng)
         on_sample = problem._replace(features=NumericFeatures(sample.source))
@@ -283,15 +295,19 @@ class SASClustering(SparseClusterer):
 def centres_and_scale(X: Table, labels: npt.NDArray[np.intp], k: int) -> tuple[Floats, Floats]:
     """Mean of every column in every cluster, and the standard deviation of every column.
 
-    Differences to the first row are summed, so that large values with a small spread keep their digits.
+    Sums are of differences to the first row in units of the largest, so that a small spread about a large value keeps
+    its digits and no square is out of range.
     """
+    n = len(X)
     origin = X[0].astype(np.float64)
+    unit = np.maximum(X.max(axis=0) - origin, origin - X.min(axis=0))
+    unit[unit == 0] = 1.0
     sums, squares = np.zeros((k, X.shape[1])), np.zeros(X.shape[1])
-    block = max(1, 2**20 // X.shape[1])
-    for first in range(0, len(X), block):
-        shifted = X[first : first + block] - origin
+    block = max(1, BLOCK_VALUES // X.shape[1])
+    for first in range(0, n, block):
+        shifted = (X[first : first + block] - origin) / unit
         squares += (shifted**2).sum(axis=0)
         np.add.at(sums, labels[first : first + block], shifted)
-    n = len(X)
     variance = squares / n - (sums.sum(axis=0) / n) ** 2
-    return origin + sums / np.bincount(labels, minlength=k)[:, None], np.sqrt(np.maximum(variance, 0.0))
+    centres = origin + unit * (sums / np.bincount(labels, minlength=k)[:, None])
+    return centres, unit * np.sqrt(np.maximum(variance, 0.0))

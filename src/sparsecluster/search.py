@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from .climb import Climb, Problem, climb
-from .features.base import Floats, Labels
+from .features.base import Floats, Labels, Subset
 from .parallel import ONE_THREAD, Workers
 from .starts import STARTS, Start, coordinate_start, kick, ladder, random_start
 
@@ -27,25 +27,31 @@ SAME = 1e-9
 NInit = int | Literal["auto"]
 
 
-class Pool(NamedTuple):
-    """The climbs at one size: from independent starts, and from labellings already known or kicks of the best."""
+class Ending(NamedTuple):
+    """What is kept of a climb: at large p, thousands of scores are not."""
 
-    fresh: list[Climb]
-    other: list[Climb]
+    labels: Labels
+    objective: float
 
-    @property
-    def best(self) -> Climb:
-        return best_of(self.fresh + self.other)
+
+class Pool:
+    """The climbs at one size: the best of all, and where those from independent starts ended."""
+
+    best: Climb
+
+    def __init__(self) -> None:
+        self.fresh: list[Ending] = []
+
+    def add(self, found: Climb, fresh: bool = False) -> None:
+        if not hasattr(self, "best") or found.objective > self.best.objective:
+            self.best = found
+        if fresh:
+            self.fresh.append(Ending(found.labels, found.objective))
 
     @property
     def hits(self) -> int:
         """How many independent starts found the best."""
-        best = self.best.objective
-        return sum(found.objective >= best * (1 - SAME) for found in self.fresh)
-
-
-def best_of(climbs: Sequence[Climb]) -> Climb:
-    return max(climbs, key=lambda found: found.objective)
+        return sum(ending.objective >= self.best.objective * (1 - SAME) for ending in self.fresh)
 
 
 def search_size(
@@ -59,7 +65,9 @@ def search_size(
     workers: Workers = ONE_THREAD,
 ) -> Pool:
     """Climb at one size from fresh starts, from `known` labellings and, where n_init="auto", from kicks of the best."""
-    pool = Pool([], [climb(problem, labels, size, rng) for labels in known])
+    pool = Pool()
+    for labels in known:
+        pool.add(climb(problem, labels, size, rng))
 
     def run(task: tuple[Start, np.random.Generator]) -> Climb:
         start, own_rng = task
@@ -67,12 +75,13 @@ def search_size(
 
     for starts in start_batches(init, n_init):
         tasks = list(zip(starts, rng.spawn(len(starts)), strict=True))
-        pool.fresh.extend(workers.map(run, tasks, f"starts at {size} features"))
+        for found in workers.map(run, tasks, f"starts at {size} features"):
+            pool.add(found, fresh=True)
         if n_init == "auto":
             if pool.hits >= ENOUGH_HITS:
                 break
             for own_rng in rng.spawn(KICKS):
-                pool.other.append(climb(problem, kick(problem, pool.best, own_rng), size, own_rng))
+                pool.add(climb(problem, kick(problem, pool.best, own_rng), size, own_rng))
     return pool
 
 
@@ -105,16 +114,24 @@ class Envelope:
     def add(self, found: Climb) -> float:
         """Put a clustering in the pool; returns the largest share that some size gains."""
         running = np.cumsum(np.sort(found.scores)[::-1])
-        better = running > self.objective * (1 + SAME)
+        return self._raise_to(running, np.zeros(running.size, np.intp), {0: found.labels})
+
+    def merge(self, other: Envelope) -> float:
+        """Put the pool of another envelope in this one."""
+        return self._raise_to(other.objective, other._owner, other._labels)
+
+    def _raise_to(self, objective: Floats, owner: Subset, labels: dict[int, Labels]) -> float:
+        better = objective > self.objective * (1 + SAME)
         if not better.any():
             return 0.0
-        gain = np.max(1.0 - self.objective[better] / running[better])
-        self.objective[better] = running[better]
-        self._owner[better] = self._added
-        self._labels[self._added] = found.labels
-        self._added += 1
+        gain = np.max(1.0 - self.objective[better] / objective[better])
+        self.objective[better] = objective[better]
+        self._owner[better] = owner[better] + self._added
+        for name in np.unique(owner[better]).tolist():
+            self._labels[name + self._added] = labels[name]
+        self._added += max(labels) + 1
         if len(self._labels) > MOST_LABELS:
-            self._labels = {owner: self._labels[owner] for owner in np.unique(self._owner).tolist()}
+            self._labels = {name: self._labels[name] for name in np.unique(self._owner).tolist()}
         return float(gain)
 
     def labels(self, size: int) -> Labels:
@@ -136,32 +153,32 @@ def sweep(problem: Problem, labels: Labels, sizes: Sequence[int], rng: np.random
         if size <= KICK_BELOW * problem.features.n_features:
             found.append(climb(problem, kick(problem, found[0], rng), size, rng))
         yield from found
-        labels = best_of(found).labels
+        labels = max(found, key=lambda climbed: climbed.objective).labels
 
 
-def shrinking_path(problem: Problem, rng: np.random.Generator) -> list[Climb]:
+def shrinking_path(problem: Problem, rng: np.random.Generator) -> Iterator[Climb]:
     """From all features down to one."""
     p = problem.features.n_features
-    return list(sweep(problem, problem.cluster(np.arange(p), rng), ladder(p), rng))
+    yield from sweep(problem, problem.cluster(np.arange(p), rng), ladder(p), rng)
 
 
-def random_path(problem: Problem, rng: np.random.Generator) -> list[Climb]:
+def random_path(problem: Problem, rng: np.random.Generator) -> Iterator[Climb]:
     """From a random start at a random size, down and up."""
     sizes = ladder(problem.features.n_features)
     at = int(rng.integers(len(sizes)))
     first = climb(problem, random_start(problem, sizes[at], rng), sizes[at], rng)
-    down = sweep(problem, first.labels, sizes[at + 1 :], rng)
-    up = sweep(problem, first.labels, sizes[:at][::-1], rng)
-    return [first, *down, *up]
+    yield first
+    yield from sweep(problem, first.labels, sizes[at + 1 :], rng)
+    yield from sweep(problem, first.labels, sizes[:at][::-1], rng)
 
 
-def coordinate_path(problem: Problem, rng: np.random.Generator) -> list[Climb]:
+def coordinate_path(problem: Problem, rng: np.random.Generator) -> Iterator[Climb]:
     """The paper's start at every size; exact at size 1."""
-    sizes = ladder(problem.features.n_features)
-    return [climb(problem, coordinate_start(problem, size, rng), size, rng) for size in sizes]
+    for size in ladder(problem.features.n_features):
+        yield climb(problem, coordinate_start(problem, size, rng), size, rng)
 
 
-Path = Callable[[Problem, np.random.Generator], list[Climb]]
+Path = Callable[[Problem, np.random.Generator], Iterator[Climb]]
 
 # One round over all sizes, by init; the first round of "auto" has the coordinate path too.
 ROUNDS: dict[str, list[Path]] = {
@@ -190,16 +207,17 @@ def search_sizes(
         for found in sweep(problem, labels, ladder(p), rng):
             envelope.add(found)
 
-    def run(task: tuple[Path, np.random.Generator]) -> list[Climb]:
+    def run(task: tuple[Path, np.random.Generator]) -> Envelope:
         path, own_rng = task
-        return path(problem, own_rng)
+        along = Envelope(p)
+        for found in path(problem, own_rng):
+            along.add(found)
+        return along
 
     for number in range(MOST_ROUNDS if n_init == "auto" else n_init):
         paths = ROUNDS[init] + ([coordinate_path] if init == "auto" and number == 0 else [])
         tasks = list(zip(paths, rng.spawn(len(paths)), strict=True))
-        gain = 0.0
-        for climbs in workers.map(run, tasks, "paths through all sizes"):
-            gain = max([gain, *map(envelope.add, climbs)])
+        gain = max(map(envelope.merge, workers.map(run, tasks, "paths through all sizes")))
         if n_init == "auto" and gain < LEAST_ROUND_GAIN:
             break
     return envelope

@@ -17,6 +17,8 @@ Form = Literal["pairs", "rows"]
 LLOYD_PASSES = 3
 # A bound that is never reached: a few tens of passes are the most seen.
 MOVE_PASSES = 1000
+# Two runs whose values differ by less than this share have found the same thing.
+SAME = 1e-9
 # One product inside the Gram matrix takes about this share of the time of one inside a pass over rows.
 GRAM_COST = 1 / 6
 # Passes over the rows that a call takes, about.
@@ -70,7 +72,8 @@ def kmeans(
     for _ in range(n_starts):
         labels = seed(*data, rng.random(n_clusters))
         value = improve(*data, labels, n_clusters, LLOYD_PASSES, MOVE_PASSES)
-        if best is None or value > most:
+        # A gain that is only rounding must not decide which of two equal clusterings is taken.
+        if best is None or value > most + SAME * abs(most):
             best, most = labels, value
     assert best is not None
     return best

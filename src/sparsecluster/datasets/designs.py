@@ -55,6 +55,8 @@ def correlated_groups(
     >>> correlated_groups(n_features=60, seed=1).X.shape
     (90, 60)
     """
+    if n_features < 50:
+        raise ValueError(f"n_features must be at least 50, the number of useful ones; got {n_features}.")
     rng = np.random.default_rng(seed)
     truth = np.repeat(np.arange(3), group_size)
     useful = np.arange(n_features) < 50

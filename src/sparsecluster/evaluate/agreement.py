@@ -34,4 +34,7 @@ def symmetric_difference(useful: npt.ArrayLike, chosen: npt.ArrayLike) -> int:
     >>> symmetric_difference([True, True, False], [True, False, True])
     2
     """
-    return int(np.count_nonzero(np.asarray(useful, dtype=bool) != np.asarray(chosen, dtype=bool)))
+    useful, chosen = np.asarray(useful, dtype=bool), np.asarray(chosen, dtype=bool)
+    if useful.shape != chosen.shape:
+        raise ValueError(f"Both masks must have the same length; got shapes {useful.shape} and {chosen.shape}.")
+    return int(np.count_nonzero(useful != chosen))

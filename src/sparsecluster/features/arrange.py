@@ -11,15 +11,17 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ..kernels.order import column_fingerprints, row_fingerprints
+from ..kernels.order import column_fingerprints, mixed, row_fingerprints
 from .base import Subset, Table
 
 # Rows looked at together; a block of the usual width stays in the second-level cache.
 BLOCK_VALUES = 2**17
+# In each round columns are told apart by the rows so far and rows by the columns; few tables need the third.
+ROUNDS = 3
 
 
 class Arrangement(NamedTuple):
-    """Order of the items and of the columns, and the number of items that differ."""
+    """Order of the items and of the columns, and a number of items that surely differ."""
 
     items: Subset
     columns: Subset
@@ -29,19 +31,20 @@ class Arrangement(NamedTuple):
 def arrangement(table: Table, columns: Subset) -> Arrangement:
     """The order of the rows and of the given columns of a table, decided by their contents alone.
 
-    Only equal rows (or columns) have their order left to chance, and it does not matter which of them is which.
+    Rows (or columns) that no fingerprint tells apart keep the order in which they came. They are equal, or play the
+    same part in the table, as the rows of an identity matrix do.
     """
     rows = np.zeros(len(table), np.uint64)
     prints = np.zeros(columns.size, np.uint64)
     step = max(1, BLOCK_VALUES // columns.size)
     blocks = [slice(first, first + step) for first in range(0, len(table), step)]
-    for block in blocks:
-        row_fingerprints(_bits(table[block], columns), prints, rows[block])
-    for block in blocks:
-        column_fingerprints(_bits(table[block], columns), rows[block], prints)
-    rows[:] = 0
-    for block in blocks:
-        row_fingerprints(_bits(table[block], columns), prints, rows[block])
+    for _ in range(ROUNDS):
+        salts, prints = mixed(rows), np.zeros_like(prints)
+        for block in blocks:
+            column_fingerprints(_bits(table[block], columns), salts[block], prints)
+        salts, rows = mixed(prints), np.zeros_like(rows)
+        for block in blocks:
+            row_fingerprints(_bits(table[block], columns), salts, rows[block])
     by_print = np.argsort(prints, kind="stable")
     return Arrangement(np.argsort(rows, kind="stable"), columns[by_print], np.unique(rows).size)
 

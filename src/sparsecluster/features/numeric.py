@@ -16,7 +16,7 @@ from .base import Features, Floats, Labels, Rows, Subset, Table
 COPY_SHARE = 0.5
 # Bytes of a table that is not worth building again to save its memory.
 SMALL = 2**24
-# Values sorted together: few enough to stay in the cache.
+# Values copied together: few enough to stay in the cache.
 BLOCK_VALUES = 2**17
 
 
@@ -37,7 +37,7 @@ class Source:
             table -= table.mean(axis=0, dtype=np.float64).astype(table.dtype)
         if self.standardize:
             # First by the largest value, so that squares of very large or small values stay within range.
-            table /= np.abs(table).max(axis=0)
+            table /= np.maximum(table.max(axis=0), -table.min(axis=0))
             table /= np.sqrt(totals(table)).astype(table.dtype)
         return table
 
@@ -74,8 +74,13 @@ class NumericFeatures(Features):
         return between_scores(self.table, self.total, labels, n_clusters)
 
     def pairs(self, subset: Subset) -> Floats:
-        rows = self.table if subset.size == self.n_features else self.table.take(subset, axis=1)
-        return (rows @ rows.T).astype(np.float64, copy=False)
+        gram = np.zeros((self.n_items, self.n_items))
+        # In blocks of columns, so that the copy of the chosen ones stays small.
+        step = max(1, BLOCK_VALUES // self.n_items)
+        for first in range(0, subset.size, step):
+            rows = self.table.take(subset[first : first + step], axis=1)
+            gram += rows @ rows.T
+        return gram
 
     def rows(self, subset: Subset) -> Rows:
         if subset.size <= COPY_SHARE * self.n_features:

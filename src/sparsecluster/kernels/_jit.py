@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import atexit
+import shutil
 import sys
 import tempfile
 from collections.abc import Callable
-from pathlib import Path
+from functools import cache
 from typing import Any, TypeVar
 
 import numba
@@ -23,9 +25,17 @@ def kernel(function: F) -> F:
     try:
         return numba.njit(**options)(function)
     except RuntimeError:
-        # Neither the package's folder nor the user's cache folder can be written.
-        numba.config.CACHE_DIR = str(Path(tempfile.gettempdir()) / "sparsecluster-kernels")
+        # Neither the package's folder nor the user's cache folder can be written. A private folder, for this process
+        # only: whatever is in a cache is executed, so nobody else may have put it there.
+        numba.config.CACHE_DIR = _private_folder()
         return numba.njit(**options)(function)
+
+
+@cache
+def _private_folder() -> str:
+    folder = tempfile.mkdtemp(prefix="sparsecluster-kernels-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
 
 
 def inline(function: F) -> F:

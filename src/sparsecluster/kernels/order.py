@@ -19,6 +19,15 @@ def mix(x):
 
 
 @kernel
+def mixed(words):
+    """Every word mixed, so that words that differ little make very different salts."""
+    out = np.empty_like(words)
+    for i in range(words.size):
+        out[i] = mix(words[i] + GOLDEN)
+    return out
+
+
+@kernel
 def row_fingerprints(bits, column_salts, rows):
     """rows[i] += sum over columns of mix(bits ^ salt), wrapping around: the order of columns does not matter."""
     for i in range(bits.shape[0]):
@@ -32,9 +41,8 @@ def row_fingerprints(bits, column_salts, rows):
 def column_fingerprints(bits, row_salts, columns):
     """columns[a] += sum over rows of mix(bits ^ salt): the order of rows does not matter."""
     for i in range(bits.shape[0]):
-        salt = mix(row_salts[i])
         for a in range(bits.shape[1]):
-            columns[a] += mix(bits[i, a] ^ salt)
+            columns[a] += mix(bits[i, a] ^ row_salts[i])
 
 
 @kernel

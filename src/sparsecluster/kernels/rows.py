@@ -13,6 +13,7 @@ from .moves import LEAST_GAIN, best_move, carry_over, draw, mean_similarity, nea
 
 @inline
 def dot(x, y):
+    """Sum of products."""
     total = 0.0
     for a in range(x.size):
         total += x[a] * y[a]
@@ -21,6 +22,7 @@ def dot(x, y):
 
 @inline
 def weighted_norm(x, weights):
+    """Weighted sum of squares."""
     total = 0.0
     for a in range(x.size):
         total += weights[a] * x[a] * x[a]

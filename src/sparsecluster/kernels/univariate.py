@@ -19,6 +19,7 @@ def segment_cost(sums, squares, first, last):
 
 @kernel
 def running_sums(values, sums, squares):
+    """Sums of the first i values and of their squares, for every i."""
     sums[0] = 0.0
     squares[0] = 0.0
     for i in range(values.size):
@@ -27,22 +28,27 @@ def running_sums(values, sums, squares):
 
 
 @kernel
-def best_splits(sums, squares, before, after, split):
+def best_splits(sums, squares, before, after, split, least):
     """One layer of the programme: after[i] = min_j before[j] + cost(j..i), for prefixes of every length i.
 
+    The j values before are in `least` groups already, so j >= least: no group is empty, however many values are equal.
     The best j never falls as i grows, so prefixes are solved in halving strides, each searching only between the best
     j of its two solved neighbours: n log n steps instead of n^2.
     """
     n = before.size - 1
-    after[0] = 0.0
-    split[0] = 0
+    for i in range(least + 1):
+        after[i] = 0.0
+        split[i] = max(i - 1, 0)
     stride = 1
     while stride * 2 <= n:
         stride *= 2
     while stride >= 1:
         i = stride
         while i <= n:
-            low = split[i - stride]
+            if i <= least:
+                i += 2 * stride
+                continue
+            low = max(split[i - stride], least)
             high = i - 1
             if i + stride <= n and split[i + stride] < high:
                 high = split[i + stride]
@@ -73,8 +79,8 @@ def univariate_within(columns, k):
         running_sums(columns[a], sums, squares)
         for i in range(n + 1):
             before[i] = segment_cost(sums, squares, 0, i)
-        for _ in range(1, k - 1):
-            best_splits(sums, squares, before, after, split)
+        for c in range(1, k - 1):
+            best_splits(sums, squares, before, after, split, c)
             before, after = after, before
         # Of the last layer only the prefix of all n values is wanted.
         best = np.inf
@@ -98,12 +104,12 @@ def univariate_labels(column, k):
     for i in range(n + 1):
         before[i] = segment_cost(sums, squares, 0, i)
     for c in range(1, k):
-        best_splits(sums, squares, before, after, split[c])
+        best_splits(sums, squares, before, after, split[c], c)
         before, after = after, before
     labels = np.empty(n, np.int32)
     last = n
     for c in range(k - 1, -1, -1):
-        first = split[c, last]
+        first = split[c, last] if c > 0 else 0
         for i in range(first, last):
             labels[order[i]] = c
         last = first

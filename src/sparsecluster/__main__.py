@@ -1,0 +1,6 @@
+"""`python -m sparsecluster`."""
+
+from .cli import main
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,220 @@
+"""Short, slow, obviously right twins of the kernels, straight from the paper's formulas over pairs of items.
+
+Words as in the package: with delta_a(i, j) = (x_ia - x_ja)^2, total T_a = (1/n) sum_{i<j} delta_a(i, j), within
+Delta_a[C] = sum_k (1/|C_k|) sum_{i<j in C_k} delta_a(i, j), score 1 - Delta_a[C] / T_a.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Iterator
+from functools import cache
+from itertools import combinations
+
+import numpy as np
+
+# ---------------------------------------------------------------- inputs
+
+
+def random_table(rng: np.random.Generator, n: int, p: int, whole: bool = False) -> np.ndarray:
+    """Gaussian numbers, or whole numbers 0..3 with many ties and equal rows; no column is constant."""
+    if not whole:
+        return rng.standard_normal((n, p))
+    table = rng.integers(0, 4, (n, p)).astype(float)
+    table[0, np.ptp(table, axis=0) == 0] += 1
+    return table
+
+
+def random_labels(rng: np.random.Generator, n: int, k: int) -> np.ndarray:
+    """A labelling that uses all k clusters."""
+    return rng.permutation(np.concatenate([np.arange(k), rng.integers(k, size=n - k)])).astype(np.int32)
+
+
+# ---------------------------------------------------------------- formulas
+
+
+def members(labels: np.ndarray) -> list[np.ndarray]:
+    """The items of every cluster that has some."""
+    return [np.flatnonzero(labels == c) for c in np.unique(labels)]
+
+
+def within(x: np.ndarray, labels: np.ndarray) -> float:
+    """Delta_a[C] of one column."""
+    return sum(sum((x[i] - x[j]) ** 2 for i, j in combinations(items, 2)) / len(items) for items in members(labels))
+
+
+def total(x: np.ndarray) -> float:
+    """T_a of one column: all items in one cluster."""
+    return within(x, np.zeros(len(x)))
+
+
+def scores(table: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    columns = np.asarray(table, dtype=float).T
+    return np.array([1 - within(x, labels) / total(x) for x in columns])
+
+
+def standardised(table: np.ndarray) -> np.ndarray:
+    """Columns with mean 0 and total 1."""
+    centred = table - table.mean(axis=0)
+    return centred / np.sqrt((centred**2).sum(axis=0))
+
+
+def objective(table: np.ndarray, labels: np.ndarray, size: int) -> float:
+    """Sum of the `size` largest scores."""
+    return float(np.sort(scores(table, labels))[::-1][:size].sum())
+
+
+def similarity_objective(similarity: np.ndarray, labels: np.ndarray) -> float:
+    """J = sum_k (1/|C_k|) sum_{i,j in C_k} A_ij."""
+    return sum(similarity[np.ix_(items, items)].sum() / len(items) for items in members(labels))
+
+
+def best_after_one_move(value: Callable[[np.ndarray], float], labels: np.ndarray, k: int) -> float:
+    """Largest value that moving a single item gives; an item alone in its cluster has to stay."""
+    best = -np.inf
+    for i in range(len(labels)):
+        if np.sum(labels == labels[i]) > 1:
+            for c in set(range(k)) - {labels[i]}:
+                moved = labels.copy()
+                moved[i] = c
+                best = max(best, value(moved))
+    return best
+
+
+# ---------------------------------------------------------------- brute force
+
+
+@cache
+def partitions(n: int, k: int) -> np.ndarray:
+    """All groupings of n items into exactly k groups that are not empty, one a row."""
+
+    def grow(prefix: list[int]) -> Iterator[list[int]]:
+        if len(prefix) == n:
+            if len(set(prefix)) == k:
+                yield prefix
+            return
+        for c in range(min(max(prefix, default=-1) + 2, k)):
+            yield from grow([*prefix, c])
+
+    return np.array(list(grow([])), dtype=np.int32)
+
+
+@cache
+def pair_weights(n: int, k: int) -> np.ndarray:
+    """For every grouping, 1/|C| where i < j are both in C and 0 elsewhere: Delta_a[C] = sum_ij w_ij delta_a(i, j)."""
+    weights = np.zeros((len(partitions(n, k)), n, n))
+    for weight, labels in zip(weights, partitions(n, k), strict=True):
+        for items in members(labels):
+            for i, j in combinations(items, 2):
+                weight[i, j] = 1 / len(items)
+    return weights
+
+
+def all_scores(table: np.ndarray, k: int) -> np.ndarray:
+    """Scores of every column for every grouping."""
+    delta = (table[:, None, :] - table[None, :, :]) ** 2
+    return 1 - np.einsum("mij,ija->ma", pair_weights(len(table), k), delta) / np.array([total(x) for x in table.T])
+
+
+def optimum(table: np.ndarray, k: int, size: int) -> float:
+    """Largest sum of scores over all groupings and all subsets of `size` columns."""
+    every = all_scores(table, k)
+    return max(every[:, list(subset)].sum(axis=1).max() for subset in combinations(range(table.shape[1]), size))
+
+
+def univariate_over_partitions(x: np.ndarray, k: int) -> float:
+    """Smallest within sum of squares of one column over all groupings."""
+    return min(within(x, labels) for labels in partitions(len(x), k))
+
+
+def univariate_over_splits(x: np.ndarray, k: int) -> float:
+    """The same over groupings that cut the sorted values into runs."""
+    x = np.sort(x)
+    cuts = combinations(range(1, len(x)), k - 1)
+    return min(sum(np.var(run) * len(run) for run in np.split(x, cut)) for cut in cuts)
+
+
+# ---------------------------------------------------------------- k-means
+
+
+def draw(weights: np.ndarray, uniform: float, taken: np.ndarray) -> int:
+    """First item whose running sum of weights passes `uniform` of their sum; the first one left where all are zero."""
+    left = [i for i in range(len(weights)) if not taken[i]]
+    if not any(weights[i] for i in left):
+        return left[0]
+    return next(i for i in left if sum(weights[: i + 1]) > uniform * sum(weights))
+
+
+def seed(similarity: np.ndarray, uniforms: np.ndarray) -> np.ndarray:
+    """k-means++: each seed drawn in proportion to the squared distance to those before; items join the nearest one."""
+    n = len(similarity)
+    own = np.diag(similarity)
+    gaps = own[:, None] + own[None, :] - 2 * similarity
+    seeds: list[int] = []
+    for uniform in uniforms:
+        taken = np.isin(np.arange(n), seeds)
+        weights = gaps[:, seeds].min(axis=1) if seeds else np.ones(n)
+        seeds.append(draw(weights, uniform, taken))
+    nearest = np.argmin(gaps[:, seeds], axis=1)
+    nearest[seeds] = np.arange(len(seeds))
+    return nearest
+
+
+def improve(similarity: np.ndarray, labels: np.ndarray, k: int, lloyd_passes: int) -> np.ndarray:
+    """Lloyd passes, then the best move of every item in turn until none raises J; no cluster is emptied."""
+    labels = labels.copy()
+    for _ in range(lloyd_passes):
+        groups = [np.flatnonzero(labels == c) for c in range(k)]
+        distance = [similarity[np.ix_(g, g)].mean() - 2 * similarity[:, g].mean(axis=1) for g in groups]
+        for i, c in enumerate(np.argmin(distance, axis=0)):
+            if np.sum(labels == labels[i]) > 1:
+                labels[i] = c
+    moved = True
+    while moved:
+        moved = False
+        for i in range(len(labels)):
+            if np.sum(labels == labels[i]) > 1:
+                tries = [np.where(np.arange(len(labels)) == i, c, labels) for c in range(k)]
+                values = [similarity_objective(similarity, each) for each in tries]
+                if max(values) > values[labels[i]] + 1e-11:
+                    labels, moved = tries[int(np.argmax(values))], True
+    return labels
+
+
+# ---------------------------------------------------------------- order
+
+WORD = 2**64
+GOLDEN = 0x9E3779B97F4A7C15
+
+
+def mix(x: int) -> int:
+    """The finaliser of splitmix64."""
+    x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9 % WORD
+    x = (x ^ (x >> 27)) * 0x94D049BB133111EB % WORD
+    return x ^ (x >> 31)
+
+
+def bits(value: float) -> int:
+    return struct.unpack("<Q", struct.pack("<d", value))[0]
+
+
+def row_fingerprints(table: np.ndarray, column_salts: np.ndarray) -> list[int]:
+    salts = column_salts.tolist()
+    return [sum(mix(bits(x) ^ s) for x, s in zip(row, salts, strict=True)) % WORD for row in table]
+
+
+def column_fingerprints(table: np.ndarray, row_salts: np.ndarray) -> list[int]:
+    salts = [mix(s) for s in row_salts.tolist()]
+    return [sum(mix(bits(x) ^ s) for x, s in zip(column, salts, strict=True)) % WORD for column in table.T]
+
+
+def shuffled(table: np.ndarray, seed: int) -> np.ndarray:
+    """Fisher-Yates on every column, with the stream of splitmix64."""
+    table = table.copy()
+    for a in range(table.shape[1]):
+        state = mix((seed + GOLDEN * (a + 1)) % WORD)
+        for i in range(len(table) - 1, 0, -1):
+            state = (state + GOLDEN) % WORD
+            j = (mix(state) >> 32) * (i + 1) >> 32
+            table[[i, j], a] = table[[j, i], a]
+    return table

@@ -1,0 +1,242 @@
+"""The package as a whole: quick to import, documented, layered, and quiet unless someone watches."""
+
+import ast
+import doctest
+import importlib
+import importlib.metadata
+import inspect
+import io
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from graphlib import TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+import sparsecluster
+from sparsecluster import progress
+from sparsecluster.progress import Progress
+
+SOURCE = Path(sparsecluster.__file__).parent
+FILES = sorted(SOURCE.rglob("*.py"))
+
+# What each file or folder of the package may import of it, besides itself. Upwards only.
+MAY_IMPORT = {
+    "kernels": set(),
+    "features": {"kernels"},
+    "clusterers": {"features", "kernels"},
+    "climb": {"clusterers", "features"},
+    "starts": {"climb", "features"},
+    "progress": set(),
+    "parallel": {"progress"},
+    "search": {"climb", "features", "parallel", "starts"},
+    "consensus": {"climb", "clusterers", "features", "search"},
+    "sample": {"climb", "features"},
+    "gap": {"climb", "features", "parallel", "search", "starts"},
+    "checks": {"features"},
+    "base": {"checks", "features"},
+    "sas": {
+        *("base", "checks", "climb", "clusterers", "consensus", "features", "gap"),
+        *("parallel", "progress", "sample", "search"),
+    },
+    "evaluate": set(),
+    "datasets": {"features"},
+    "__init__": {"evaluate", "gap", "sas"},
+    "__main__": {"cli"},
+    "cli": {"__init__", "datasets", "evaluate", "sas"},
+}
+
+
+def module_name(file):
+    return ".".join(("sparsecluster", *file.relative_to(SOURCE).with_suffix("").parts)).removesuffix(".__init__")
+
+
+def imports(file):
+    """Full names of all modules that a file imports, wherever in the file."""
+    package = [*("sparsecluster", *file.relative_to(SOURCE).parent.parts)]
+    for node in ast.walk(ast.parse(file.read_text())):
+        if isinstance(node, ast.Import):
+            yield from (name.name for name in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = package[: len(package) - node.level + 1] if node.level else []
+            home = ".".join([*base, *([node.module] if node.module else [])])
+            yield from (f"{home}.{name.name}" for name in node.names) if home == "sparsecluster" else [home]
+
+
+def room(name):
+    """The file or folder of the package that a module is in; its own attributes are in `__init__`."""
+    parts = name.split(".")
+    known = len(parts) > 1 and ((SOURCE / parts[1]).is_dir() or (SOURCE / f"{parts[1]}.py").exists())
+    return parts[1] if known else "__init__"
+
+
+# ---------------------------------------------------------------- imports
+
+
+def test_import_is_quick_and_brings_nothing_heavy():
+    code = """
+import sys, time, json
+begin = time.perf_counter()
+import sparsecluster
+print(json.dumps([time.perf_counter() - begin, sorted(sys.modules)]))
+"""
+    runs = [json.loads(subprocess.check_output([sys.executable, "-c", code])) for _ in range(3)]
+    assert min(seconds for seconds, _ in runs) < 0.3
+    assert not {"sklearn", "numba", "pandas", "matplotlib"} & set(runs[0][1])
+
+
+@pytest.mark.parametrize("file", FILES, ids=module_name)
+def test_imports_go_one_way(file):
+    home = room(module_name(file))
+    assert home in MAY_IMPORT, f"say in MAY_IMPORT what {home} may import"
+    used = {room(name) for name in imports(file) if name.split(".")[0] == "sparsecluster"} - {home}
+    assert used <= MAY_IMPORT[home]
+
+
+def test_the_one_way_has_no_circle():
+    tuple(TopologicalSorter(MAY_IMPORT).static_order())
+
+
+def test_evaluate_needs_only_numpy():
+    outside = {name.split(".")[0] for file in (SOURCE / "evaluate").glob("*.py") for name in imports(file)}
+    assert outside == {"__future__", "numpy", "sparsecluster"}
+
+
+# ---------------------------------------------------------------- words
+
+
+def test_version_is_that_of_the_distribution():
+    assert sparsecluster.__version__ == importlib.metadata.version("sparsecluster")
+
+
+def test_every_public_name_is_there_and_says_what_it_does():
+    assert dir(sparsecluster) == sorted(sparsecluster.__all__)
+    for name in set(sparsecluster.__all__) - {"__version__"}:
+        thing = getattr(sparsecluster, name)
+        methods = [member for member, _ in inspect.getmembers(thing, callable) if not member.startswith("_")]
+        assert inspect.getdoc(thing)
+        assert all(inspect.getdoc(getattr(thing, member)) for member in methods if inspect.isclass(thing))
+
+
+def test_unknown_names_are_missing():
+    with pytest.raises(AttributeError, match=r"sparsecluster.*no attribute.*KMeans"):
+        sparsecluster.KMeans  # noqa: B018
+
+
+@pytest.mark.parametrize("file", FILES, ids=module_name)
+def test_every_public_function_and_class_has_a_docstring(file):
+    tree = ast.parse(file.read_text())
+    things = [node for node in tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef)]
+    assert [thing.name for thing in things if thing.name[0] != "_" and not ast.get_docstring(thing)] == []
+
+
+@pytest.mark.parametrize("file", [file for file in FILES if file.read_text()], ids=module_name)
+def test_every_file_is_short_and_says_what_it_is_for(file):
+    assert len(file.read_text().splitlines()) < 400
+    assert ast.get_docstring(ast.parse(file.read_text()))
+
+
+@pytest.mark.parametrize("name", [module_name(file) for file in FILES if ">>> " in file.read_text()])
+def test_examples_in_the_docs_are_true(name):
+    results = doctest.testmod(importlib.import_module(name))
+    assert results.attempted > 0
+    assert results.failed == 0
+
+
+def test_the_main_names_have_examples():
+    for name in ("SASClustering", "rand_index", "symmetric_difference"):
+        assert ">>> " in getattr(sparsecluster, name).__doc__
+
+
+# ---------------------------------------------------------------- progress
+
+
+class Screen(io.StringIO):
+    def __init__(self, watched):
+        super().__init__()
+        self.watched = watched
+
+    def isatty(self):
+        return self.watched
+
+    def lines(self):
+        return self.getvalue().split("\r")
+
+
+@pytest.fixture
+def screen(monkeypatch):
+    """A standard error that someone watches or not, and a clock on which every look takes ten seconds."""
+
+    def make(watched, patience=0.0):
+        ticks = iter(range(0, 10**6, 10))
+        new = Screen(watched)
+        monkeypatch.setattr(sys, "stderr", new)
+        monkeypatch.setattr(progress, "PATIENCE_SECONDS", patience)
+        monkeypatch.setattr(progress.time, "monotonic", lambda: float(next(ticks)))
+        return new
+
+    return make
+
+
+def shown(screen, verbose):
+    """What appears while four steps are made."""
+    assert list(Progress(verbose).track("abcd", "copies", 4)) == list("abcd")
+    return screen.lines()
+
+
+def test_progress_counts_tells_the_time_left_and_is_wiped_out(screen):
+    lines = shown(screen(watched=True), "auto")
+    assert [re.findall(r"copies: \d of 4", line) for line in lines[1:5]] == [[f"copies: {n} of 4"] for n in range(1, 5)]
+    assert re.search(r"about \d+ s left", lines[1])
+    assert "left" not in lines[4]
+    assert lines[5].strip() == lines[6] == ""
+    assert len(lines[5]) >= len(lines[4].rstrip())
+
+
+@pytest.mark.parametrize(
+    ("watched", "verbose", "speaks"), [(True, True, True), (False, True, True), (True, False, False)]
+)
+def test_progress_speaks_and_keeps_silent_when_told(screen, watched, verbose, speaks):
+    assert ("copies" in "".join(shown(screen(watched), verbose))) == speaks
+
+
+def test_progress_is_silent_where_nobody_watches(screen):
+    assert shown(screen(watched=False), "auto") == [""]
+
+
+def test_progress_is_silent_about_what_is_soon_done(screen):
+    assert shown(screen(watched=True, patience=1e6), "auto") == [""]
+
+
+# ---------------------------------------------------------------- kernels
+
+
+def test_kernels_are_kept_in_a_private_folder_where_no_other_can_be_written(tmp_path):
+    # Files in the place of folders: not even root can write into them.
+    shutil.copytree(SOURCE, tmp_path / "sparsecluster", ignore=shutil.ignore_patterns("__pycache__"))
+    (tmp_path / "sparsecluster" / "kernels" / "__pycache__").touch()
+    (tmp_path / "home").touch()
+    (tmp_path / "temporary").mkdir()
+    places = {"HOME": "home", "XDG_CACHE_HOME": "home", "TMPDIR": "temporary", "PYTHONPATH": "."}
+    code = """
+import pathlib, tempfile
+import numpy as np, sparsecluster
+from sparsecluster.kernels.objective import group_items
+print(sparsecluster.__file__, *group_items(np.array([1, 0, 1]), 2)[0])
+(folder,) = pathlib.Path(tempfile.gettempdir()).iterdir()
+print(oct(folder.stat().st_mode & 0o777), len(list(folder.rglob("*group_items*.nbi"))))
+"""
+    others = {name: value for name, value in os.environ.items() if not name.startswith("NUMBA")}
+    run = subprocess.run(
+        [sys.executable, "-c", code],
+        env=others | {name: str(tmp_path / place) for name, place in places.items()},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert run.stdout.split() == [str(tmp_path / "sparsecluster" / "__init__.py"), "1", "0", "2", "0o700", "1"]
+    assert not list((tmp_path / "temporary").iterdir())

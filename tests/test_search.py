@@ -1,0 +1,275 @@
+"""Many climbs find what there is to find: on tiny tables, the best of all groupings and all subsets."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from sparsecluster.climb import Climb, best_subset, climb
+from sparsecluster.parallel import Workers
+from sparsecluster.search import (
+    ROUNDS,
+    Envelope,
+    Pool,
+    best_of,
+    refine,
+    search_size,
+    search_sizes,
+    start_batches,
+)
+from sparsecluster.starts import STARTS, kick, ladder
+from tests import naive
+
+
+def as_climb(problem, labels, size=1):
+    """A labelling that nobody climbed from."""
+    scores = problem.scores(labels)
+    subset = best_subset(scores, size)
+    return Climb(labels, scores, subset, float(scores[subset].sum()), ())
+
+
+def running_sums(scores):
+    return np.cumsum(np.sort(scores)[::-1])
+
+
+# ---------------------------------------------------------------- starts
+
+
+@pytest.mark.parametrize(("largest", "smallest"), [(1, 1), (2, 1), (3, 3), (10, 4), (1000, 1), (1000, 37)])
+def test_a_ladder_goes_down_to_its_end_by_steps_of_about_one_ratio(largest, smallest):
+    sizes = ladder(largest, smallest)
+    assert sizes[0] == largest
+    assert sizes[-1] == smallest
+    assert all(after < before for before, after in pairwise(sizes))
+    assert all(before <= 2 * after for before, after in pairwise(sizes))
+    assert len(sizes) <= 2 + np.log(largest / smallest) / np.log(1.5)
+
+
+TABLES = {
+    "gaussian": lambda rng: rng.standard_normal((12, 7)),
+    "zeros and ones": lambda rng: rng.permuted(np.arange(84).reshape(12, 7) % 2.0, axis=0),
+    "equal rows": lambda rng: np.repeat(rng.standard_normal((4, 7)), 3, axis=0),
+}
+
+
+@pytest.mark.parametrize("k", [2, 3, 4, 12])
+@pytest.mark.parametrize("table", TABLES)
+@pytest.mark.parametrize("kind", STARTS)
+def test_every_start_uses_all_clusters(problem_of, kind, table, k):
+    rng = np.random.default_rng(0)
+    problem = problem_of(TABLES[table](rng), k)
+    for size in (1, 2, 4, 7):
+        labels = STARTS[kind](problem, size, rng)
+        assert labels.dtype == np.int32
+        assert set(labels) == set(range(k))
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_a_kick_leaves_with_all_clusters(problem_of, table):
+    rng = np.random.default_rng(0)
+    problem = problem_of(TABLES[table](rng), 3)
+    for size in (1, 2, 7):
+        found = climb(problem, naive.random_labels(rng, 12, 3), size, rng)
+        kicked = [kick(problem, found, rng) for _ in range(10)]
+        assert all(set(labels) == {0, 1, 2} for labels in kicked)
+
+
+def test_the_coordinate_start_clusters_the_features_that_are_best_alone(problem_of):
+    table = np.random.default_rng(0).standard_normal((15, 6))
+    problem = problem_of(table, 3)
+    alone = np.array([naive.univariate_over_splits(x, 3) / naive.total(x) for x in table.T])
+    best = np.sort(np.argsort(alone)[:4])
+    labels = STARTS["coordinate"](problem, 4, np.random.default_rng(1))
+    np.testing.assert_array_equal(labels, problem.cluster(best, np.random.default_rng(1)))
+    assert naive.scores(table, STARTS["coordinate"](problem, 1, None))[np.argmin(alone)] == pytest.approx(
+        1 - alone.min()
+    )
+
+
+# ---------------------------------------------------------------- one size
+
+
+@pytest.mark.parametrize("init", ["auto", *STARTS])
+@pytest.mark.parametrize("n_init", [1, 2, 7])
+def test_as_many_fresh_starts_as_asked_for(problem_of, init, n_init):
+    problem = problem_of(np.random.default_rng(0).standard_normal((15, 8)), 3)
+    pool = search_size(problem, 3, np.random.default_rng(0), init=init, n_init=n_init)
+    assert len(pool.fresh) == n_init
+    assert pool.other == []
+    assert all(found.subset.size == 3 for found in pool.fresh)
+
+
+def test_auto_takes_each_kind_first_and_random_ones_after():
+    kinds = [start for batch in start_batches("auto", "auto") for start in batch]
+    assert kinds[:2] == [STARTS["coordinate"], STARTS["shrinking"]]
+    assert set(kinds[2:]) == {STARTS["random"]}
+    assert start_batches("random", 3) == [[STARTS["random"]] * 3]
+    assert start_batches("auto", 0) == []
+
+
+def test_hits_are_the_fresh_starts_that_found_the_best(problem_of):
+    problem = problem_of(np.random.default_rng(0).standard_normal((12, 6)), 2)
+    climbs = [as_climb(problem, naive.random_labels(np.random.default_rng(i), 12, 2), 3) for i in range(4)]
+    best = best_of(climbs)
+    assert best.objective == max(found.objective for found in climbs)
+    assert Pool(climbs, []).hits == 1
+    assert Pool([best, *climbs, best], []).hits == 3
+    others = [found for found in climbs if found is not best]
+    assert Pool(others, [best]).hits == 0
+    assert Pool(others, [best]).best is best
+
+
+def test_auto_stops_where_starts_agree_and_goes_on_where_they_do_not(problem_of):
+    rng = np.random.default_rng(0)
+    clear = np.repeat(np.eye(3) * 20, 10, axis=0) + rng.standard_normal((30, 3))
+    assert len(search_size(problem_of(clear, 3), 3, rng).fresh) == 10
+    unclear = search_size(problem_of(rng.standard_normal((60, 40)), 5), 10, rng)
+    assert len(unclear.fresh) > 10
+    assert len(unclear.other) > 0
+
+
+@pytest.mark.parametrize("n_init", [0, 1, "auto"])
+def test_known_labels_are_never_made_worse(problem_of, n_init):
+    rng = np.random.default_rng(0)
+    for size in range(1, 8):
+        problem = problem_of(rng.standard_normal((20, 7)), 4)
+        known = [naive.random_labels(rng, 20, 4) for _ in range(3)]
+        pool = search_size(problem, size, rng, known=known, n_init=n_init)
+        assert pool.best.objective >= max(running_sums(problem.scores(labels))[size - 1] for labels in known)
+        for labels, found in zip(known, pool.other, strict=False):
+            np.testing.assert_array_equal(found.labels, climb(problem, labels, size, rng).labels)
+
+
+@pytest.mark.parametrize("n_init", [6, "auto"])
+def test_two_threads_find_what_one_finds(problem_of, n_init):
+    problem = problem_of(np.random.default_rng(0).standard_normal((30, 20)), 3)
+    pools = [search_size(problem, 5, np.random.default_rng(0), n_init=n_init, workers=Workers(j)) for j in (1, 2)]
+    for one, two in zip(pools[0].fresh + pools[0].other, pools[1].fresh + pools[1].other, strict=True):
+        np.testing.assert_array_equal(one.labels, two.labels)
+    curves = [search_sizes(problem, np.random.default_rng(0), workers=Workers(j)).objective for j in (1, 2)]
+    np.testing.assert_array_equal(*curves)
+
+
+# ---------------------------------------------------------------- every size
+
+
+def test_the_envelope_is_the_largest_running_sum_of_its_pool(problem_of):
+    rng = np.random.default_rng(0)
+    problem = problem_of(rng.standard_normal((25, 12)), 3)
+    pool = [as_climb(problem, naive.random_labels(rng, 25, 3)) for _ in range(40)]
+    envelope = Envelope(12)
+    for count, found in enumerate(pool, 1):
+        before = envelope.objective.copy()
+        gain = envelope.add(found)
+        best = np.max([running_sums(each.scores) for each in pool[:count]], axis=0)
+        np.testing.assert_allclose(envelope.objective, best, rtol=1e-8)
+        assert gain == pytest.approx(np.max(1 - before / envelope.objective))
+        reached = [running_sums(problem.scores(envelope.labels(size)))[size - 1] for size in range(1, 13)]
+        np.testing.assert_allclose(reached, best, rtol=1e-8)
+
+
+def test_an_early_owner_is_kept_while_many_come_and_go():
+    """The first is best at size one for good; every later one outdoes the one before it at all other sizes."""
+    envelope = Envelope(4)
+    for number in range(20):
+        scores = np.array([1.0, 0.0, 0.0, 0.0]) if number == 0 else np.full(4, 0.5 + 0.02 * number)
+        envelope.add(Climb(np.array([number]), scores, np.array([0]), 1.0, ()))
+    assert [envelope.labels(size)[0] for size in range(1, 5)] == [0, 19, 19, 19]
+    assert envelope.stretches() == [(1, 1), (2, 4)]
+
+
+def test_stretches_are_runs_of_one_owner_that_cover_all_sizes(problem_of):
+    rng = np.random.default_rng(1)
+    envelope = search_sizes(problem_of(rng.standard_normal((30, 20)), 3), rng)
+    stretches = envelope.stretches()
+    assert len(stretches) > 2
+    assert [size for first, last in stretches for size in range(first, last + 1)] == list(range(1, 21))
+    for first, last in stretches:
+        assert all(envelope.labels(size) is envelope.labels(first) for size in range(first, last + 1))
+    owners = [envelope.labels(first) for first, _ in stretches]
+    assert all(before is not after for before, after in pairwise(owners))
+
+
+@pytest.mark.parametrize("init", ROUNDS)
+def test_size_one_is_exact(problem_of, init):
+    rng = np.random.default_rng(0)
+    for k in (2, 3, 4):
+        table = rng.standard_normal((14, 5))
+        envelope = search_sizes(problem_of(table, k), rng, init=init, n_init=1)
+        best = max(1 - naive.univariate_over_splits(x, k) / naive.total(x) for x in table.T)
+        assert envelope.objective[0] == pytest.approx(best, rel=1e-12)
+
+
+def test_labels_reach_the_objective_of_every_size(problem_of):
+    rng = np.random.default_rng(0)
+    table = rng.standard_normal((20, 9))
+    envelope = search_sizes(problem_of(table, 3), rng)
+    reached = [naive.objective(table, envelope.labels(size), size) for size in range(1, 10)]
+    np.testing.assert_allclose(envelope.objective, reached, rtol=1e-9)
+
+
+def test_known_labels_are_never_made_worse_at_any_size(problem_of):
+    rng = np.random.default_rng(0)
+    for _ in range(10):
+        table = rng.standard_normal((20, 9))
+        problem = problem_of(table, 3)
+        known = search_size(problem, int(rng.integers(1, 10)), rng, n_init=5).best.labels
+        envelope = search_sizes(problem, rng, known=[known], n_init=0)
+        assert np.all(envelope.objective >= running_sums(problem.scores(known)) * (1 - 1e-8))
+
+
+def test_refining_only_raises(problem_of):
+    rng = np.random.default_rng(0)
+    raised = 0
+    for _ in range(5):
+        problem = problem_of(rng.standard_normal((40, 50)), 3)
+        envelope = search_sizes(problem, rng, n_init=1)
+        before = envelope.objective.copy()
+        refine(problem, envelope, rng)
+        assert np.all(envelope.objective >= before)
+        raised += np.any(envelope.objective > before)
+    assert raised > 0
+
+
+# ---------------------------------------------------------------- brute force
+
+
+def tiny_cases(count=300):
+    """All n in 4..8 and k in 2..n-1 in turn, p in 2..6, every size in turn; every third table of whole numbers."""
+    rng = np.random.default_rng(0)
+    shapes = [(n, k) for n in range(4, 9) for k in range(2, n)]
+    for number in range(count):
+        n, k = shapes[number % len(shapes)]
+        p = int(rng.integers(2, 7))
+        yield number, naive.random_table(rng, n, p, whole=number % 3 == 0), k, 1 + number % p
+
+
+def report(misses, count):
+    print(*misses, sep="\n")
+    assert len(misses) <= 0.01 * count, f"{len(misses)} of {count} missed"
+
+
+def test_one_size_finds_the_best_of_all_groupings_and_subsets(problem_of):
+    misses = []
+    for number, table, k, size in tiny_cases():
+        best = naive.optimum(table, k, size)
+        pool = search_size(problem_of(table, k), size, np.random.default_rng(number))
+        assert pool.best.objective <= best + 1e-9
+        if pool.best.objective < best - 1e-9:
+            misses.append(f"case {number}: n, p = {table.shape}, {k=}, {size=}: {pool.best.objective} of {best}")
+    report(misses, 300)
+
+
+def test_all_sizes_find_the_best_of_all_groupings_and_subsets(problem_of):
+    misses, count = [], 0
+    for number, table, k, _ in tiny_cases():
+        envelope = search_sizes(problem_of(table, k), np.random.default_rng(number))
+        for size, found in enumerate(envelope.objective, 1):
+            best = naive.optimum(table, k, size)
+            count += 1
+            assert found <= best + 1e-9
+            if found < best - 1e-9:
+                misses.append(f"case {number}: n, p = {table.shape}, {k=}, {size=}: {found} of {best}")
+    report(misses, count)
