@@ -199,13 +199,9 @@ def bits(value: float) -> int:
 
 
 def row_fingerprints(table: np.ndarray, column_salts: np.ndarray) -> list[int]:
+    """Of every row, the sum of mix(bits ^ salt)."""
     salts = column_salts.tolist()
     return [sum(mix(bits(x) ^ s) for x, s in zip(row, salts, strict=True)) % WORD for row in table]
-
-
-def column_fingerprints(table: np.ndarray, row_salts: np.ndarray) -> list[int]:
-    salts = [mix(s) for s in row_salts.tolist()]
-    return [sum(mix(bits(x) ^ s) for x, s in zip(column, salts, strict=True)) % WORD for column in table.T]
 
 
 def shuffled(table: np.ndarray, seed: int) -> np.ndarray:

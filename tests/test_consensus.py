@@ -15,14 +15,30 @@ K, SIZE = 3, 5
 
 @pytest.fixture(params=range(6))
 def case(problem_of, request):
-    """Noise alone: every start ends elsewhere."""
+    """Noise alone: every start ends elsewhere. The problem, the climbs from the best down, and random numbers."""
     rng = np.random.default_rng(request.param)
     problem = problem_of(rng.standard_normal((25, 15)), K)
-    return problem, search_size(problem, SIZE, rng, init="random", n_init=30), rng
+    climbs = [climb(problem, naive.random_labels(rng, 25, K), SIZE, rng) for _ in range(30)]
+    return problem, sorted(climbs, key=lambda found: -found.objective), rng
+
+
+def second_best(climbs):
+    """The best of those that are not as good as the best."""
+    return next(found for found in climbs if found.objective < 0.999 * climbs[0].objective)
 
 
 def renamed(found, rng):
     return found._replace(labels=rng.permutation(K).astype(np.int32)[found.labels])
+
+
+def pool_of(fresh, better=None):
+    """A pool of fresh climbs, and one climb that is not fresh."""
+    pool = Pool()
+    for found in fresh:
+        pool.add(found, fresh=True)
+    if better is not None:
+        pool.add(better)
+    return pool
 
 
 def same_grouping(first, second):
@@ -31,16 +47,15 @@ def same_grouping(first, second):
 
 
 def test_where_all_climbs_are_equal_it_is_the_best(case):
-    problem, pool, rng = case
-    best = pool.best
-    assert consensus(problem, Pool([best] * 10, []), rng) is best
-    assert consensus(problem, Pool([best], []), rng) is best
-    assert consensus(problem, Pool([], [best]), rng) is best
+    problem, (best, *_), rng = case
+    assert consensus(problem, pool_of([best] * 10), rng) is best
+    assert consensus(problem, pool_of([best]), rng) is best
+    assert consensus(problem, pool_of([], best), rng) is best
 
 
 def test_it_is_a_local_optimum(case):
-    problem, pool, rng = case
-    found = consensus(problem, pool, rng)
+    problem, climbs, rng = case
+    found = consensus(problem, pool_of(climbs), rng)
     table = problem.features.source.values
     assert found.objective == pytest.approx(naive.objective(table, found.labels, SIZE))
 
@@ -51,19 +66,17 @@ def test_it_is_a_local_optimum(case):
 
 
 def test_it_is_never_worse_than_the_worst_voter(case):
-    problem, pool, rng = case
-    found = consensus(problem, pool, rng)
-    best_first = sorted((climb.objective for climb in pool.fresh), reverse=True)
-    worst_voter = best_first[round(VOTERS * len(best_first)) - 1]
-    assert found.objective >= max(worst_voter, NEAR_BEST * pool.best.objective)
+    problem, climbs, rng = case
+    found = consensus(problem, pool_of(climbs), rng)
+    worst_voter = climbs[round(VOTERS * len(climbs)) - 1].objective
+    assert found.objective >= max(worst_voter, NEAR_BEST * climbs[0].objective)
 
 
 def test_an_agreement_that_leads_lower_than_its_voters_is_not_taken(case):
-    problem, pool, rng = case
-    worst = min(pool.fresh, key=lambda found: found.objective)
+    problem, (best, *_, worst), rng = case
     # Labels of the worst climb under the value of a good one: climbing from them does not get there.
-    voters = [worst._replace(objective=0.99 * pool.best.objective)] * 10
-    assert consensus(problem, Pool(voters, [pool.best]), rng) is pool.best
+    voters = [worst._replace(objective=0.99 * best.objective)] * 10
+    assert consensus(problem, pool_of(voters, best), rng) is best
 
 
 def test_it_is_not_always_the_best(problem_of):
@@ -79,25 +92,23 @@ def test_it_is_not_always_the_best(problem_of):
 
 def test_climbs_that_differ_in_names_alone_agree(case):
     """A better climb that no fresh start found has no vote; the fresh ones all say the same."""
-    problem, pool, rng = case
-    best = pool.best
-    second = max((c for c in pool.fresh if c.objective < best.objective * 0.999), key=lambda c: c.objective)
+    problem, climbs, rng = case
+    best, second = climbs[0], second_best(climbs)
     assert second.objective > NEAR_BEST * best.objective
     assert not same_grouping(second.labels, best.labels)
     fresh = [renamed(second, rng) for _ in range(10)]
-    found = consensus(problem, Pool(fresh, [best]), rng)
+    found = consensus(problem, pool_of(fresh, best), rng)
     assert same_grouping(found.labels, second.labels)
     np.testing.assert_array_equal(found.subset, second.subset)
 
 
 def test_the_answer_is_a_climb_from_what_is_shared(case):
     """Voters that agree on most items and differ on one: the majority wins."""
-    problem, pool, rng = case
-    best = pool.best
-    second = max((c for c in pool.fresh if c.objective < best.objective * 0.999), key=lambda c: c.objective)
+    problem, climbs, rng = case
+    best, second = climbs[0], second_best(climbs)
     off = second.labels.copy()
     crowded = np.flatnonzero(np.bincount(off)[off] > 1)[0]
     off[crowded] = (off[crowded] + 1) % K
     voters = [renamed(second, rng) for _ in range(8)] + [second._replace(labels=off)]
-    found = consensus(problem, Pool(voters * 4, [best]), rng)
+    found = consensus(problem, pool_of(voters * 4, best), rng)
     assert same_grouping(found.labels, climb(problem, second.labels, SIZE, rng).labels)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 import pytest
 
@@ -194,15 +196,13 @@ def test_minus_zero_is_zero():
         np.testing.assert_equal(mine, theirs)
 
 
-@pytest.mark.parametrize(
-    "table",
-    [
-        np.random.default_rng(0).integers(0, 3, (30, 3)).astype(float),
-        with_equal_rows_and_columns(np.random.default_rng(0)),
-        np.eye(4),
-        np.array([[a, b, c] for a in (-1.0, 1.0) for b in (-1.0, 1.0) for c in (-1.0, 1.0)]),
-    ],
-    ids=["whole numbers", "equal rows", "identity", "factorial design"],
-)
-def test_items_that_differ_are_counted(table):
+@pytest.mark.parametrize("kind", TABLES)
+def test_items_that_differ_are_counted(kind):
+    table = TABLES[kind](np.random.default_rng(1))
     assert arranged(table)[1].distinct_items == len(np.unique(table, axis=0))
+
+
+@pytest.mark.parametrize("table", [np.eye(4), np.array(list(product([-1.0, 1.0], repeat=3)))])
+def test_items_that_mirror_each_other_are_never_counted_twice(table):
+    twice = np.concatenate([table, table])
+    assert 1 <= arranged(twice)[1].distinct_items <= len(table)

@@ -7,7 +7,7 @@ import pytest
 
 from sparsecluster.climb import best_subset
 from sparsecluster.datasets import shifted_groups
-from sparsecluster.gap import FIXED_STARTS, Effort, NestedSubsets, choose_size, gap_curve, golden_section
+from sparsecluster.gap import FIXED_RATIO, FIXED_STARTS, Effort, NestedSubsets, choose_size, gap_curve, golden_section
 from sparsecluster.parallel import Workers
 from sparsecluster.search import search_sizes
 from sparsecluster.starts import ladder
@@ -193,7 +193,7 @@ def test_fixed_subsets_of_a_copy_get_at_least_a_plain_clustering(nested):
     copy = problem._replace(features=problem.features.permuted(3))
     best = subsets.best_objective(copy, np.random.default_rng(0))
     rng = np.random.default_rng(0)
-    for size in ladder(25):
+    for size in ladder(25, ratio=FIXED_RATIO):
         subset = subsets.subset(size)
         labels = copy.cluster(subset, rng, n_starts=FIXED_STARTS)
         assert best[size - 1] >= naive.scores(copy.features.table[:, subset], labels).sum() - 1e-12

@@ -12,7 +12,7 @@ from scipy.stats import chisquare
 
 from sparsecluster.kernels.moves import draw
 from sparsecluster.kernels.objective import BLOCK, between_scores, group_items
-from sparsecluster.kernels.order import column_fingerprints, row_fingerprints, shuffle_columns
+from sparsecluster.kernels.order import column_fingerprints, mixed, row_fingerprints, shuffle_columns
 from sparsecluster.kernels.pairs import improve_pairs, link_pairs, seed_pairs
 from sparsecluster.kernels.rows import improve_rows, seed_rows, sum_rows
 from tests import naive
@@ -246,7 +246,8 @@ def test_fingerprints_are_those_of_the_twin():
     row_fingerprints(table.view(np.uint64), column_salts, rows)
     column_fingerprints(table.view(np.uint64), row_salts, columns)
     assert rows.tolist() == naive.row_fingerprints(table, column_salts)
-    assert columns.tolist() == naive.column_fingerprints(table, row_salts)
+    assert columns.tolist() == naive.row_fingerprints(table.T, row_salts)
+    assert mixed(row_salts).tolist() == [naive.mix((salt + naive.GOLDEN) % naive.WORD) for salt in row_salts.tolist()]
 
 
 def test_fingerprints_do_not_depend_on_the_order_of_what_they_sum_over():

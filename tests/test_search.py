@@ -9,16 +9,7 @@ import pytest
 
 from sparsecluster.climb import Climb, best_subset, climb
 from sparsecluster.parallel import Workers
-from sparsecluster.search import (
-    ROUNDS,
-    Envelope,
-    Pool,
-    best_of,
-    refine,
-    search_size,
-    search_sizes,
-    start_batches,
-)
+from sparsecluster.search import MOST_LABELS, ROUNDS, Envelope, Pool, refine, search_size, search_sizes, start_batches
 from sparsecluster.starts import STARTS, kick, ladder
 from tests import naive
 
@@ -97,8 +88,8 @@ def test_as_many_fresh_starts_as_asked_for(problem_of, init, n_init):
     problem = problem_of(np.random.default_rng(0).standard_normal((15, 8)), 3)
     pool = search_size(problem, 3, np.random.default_rng(0), init=init, n_init=n_init)
     assert len(pool.fresh) == n_init
-    assert pool.other == []
-    assert all(found.subset.size == 3 for found in pool.fresh)
+    assert pool.best.subset.size == 3
+    assert pool.best.objective == max(ending.objective for ending in pool.fresh)
 
 
 def test_auto_takes_each_kind_first_and_random_ones_after():
@@ -112,13 +103,29 @@ def test_auto_takes_each_kind_first_and_random_ones_after():
 def test_hits_are_the_fresh_starts_that_found_the_best(problem_of):
     problem = problem_of(np.random.default_rng(0).standard_normal((12, 6)), 2)
     climbs = [as_climb(problem, naive.random_labels(np.random.default_rng(i), 12, 2), 3) for i in range(4)]
-    best = best_of(climbs)
-    assert best.objective == max(found.objective for found in climbs)
-    assert Pool(climbs, []).hits == 1
-    assert Pool([best, *climbs, best], []).hits == 3
-    others = [found for found in climbs if found is not best]
-    assert Pool(others, [best]).hits == 0
-    assert Pool(others, [best]).best is best
+    climbs.sort(key=lambda found: found.objective)
+    pool = Pool()
+    for found in climbs:
+        pool.add(found, fresh=True)
+        assert pool.best is found
+        assert pool.hits == 1
+    for found in (climbs[3], climbs[0], climbs[3]):
+        pool.add(found, fresh=True)
+    assert pool.best is climbs[3]
+    assert pool.hits == 3
+    np.testing.assert_array_equal([ending.objective for ending in pool.fresh[:4]], [c.objective for c in climbs])
+
+
+def test_climbs_that_are_not_fresh_may_be_best_but_are_no_hits(problem_of):
+    problem = problem_of(np.random.default_rng(0).standard_normal((12, 6)), 2)
+    first, second = (as_climb(problem, naive.random_labels(np.random.default_rng(i), 12, 2), 3) for i in range(2))
+    worse, better = sorted((first, second), key=lambda found: found.objective)
+    pool = Pool()
+    pool.add(worse, fresh=True)
+    pool.add(better)
+    assert pool.best is better
+    assert pool.hits == 0
+    assert len(pool.fresh) == 1
 
 
 def test_auto_stops_where_starts_agree_and_goes_on_where_they_do_not(problem_of):
@@ -127,7 +134,6 @@ def test_auto_stops_where_starts_agree_and_goes_on_where_they_do_not(problem_of)
     assert len(search_size(problem_of(clear, 3), 3, rng).fresh) == 10
     unclear = search_size(problem_of(rng.standard_normal((60, 40)), 5), 10, rng)
     assert len(unclear.fresh) > 10
-    assert len(unclear.other) > 0
 
 
 @pytest.mark.parametrize("n_init", [0, 1, "auto"])
@@ -138,16 +144,16 @@ def test_known_labels_are_never_made_worse(problem_of, n_init):
         known = [naive.random_labels(rng, 20, 4) for _ in range(3)]
         pool = search_size(problem, size, rng, known=known, n_init=n_init)
         assert pool.best.objective >= max(running_sums(problem.scores(labels))[size - 1] for labels in known)
-        for labels, found in zip(known, pool.other, strict=False):
-            np.testing.assert_array_equal(found.labels, climb(problem, labels, size, rng).labels)
+        assert pool.best.objective >= max(climb(problem, labels, size, rng).objective for labels in known)
 
 
 @pytest.mark.parametrize("n_init", [6, "auto"])
 def test_two_threads_find_what_one_finds(problem_of, n_init):
     problem = problem_of(np.random.default_rng(0).standard_normal((30, 20)), 3)
     pools = [search_size(problem, 5, np.random.default_rng(0), n_init=n_init, workers=Workers(j)) for j in (1, 2)]
-    for one, two in zip(pools[0].fresh + pools[0].other, pools[1].fresh + pools[1].other, strict=True):
+    for one, two in zip(*(pool.fresh for pool in pools), strict=True):
         np.testing.assert_array_equal(one.labels, two.labels)
+    np.testing.assert_array_equal(pools[0].best.labels, pools[1].best.labels)
     curves = [search_sizes(problem, np.random.default_rng(0), workers=Workers(j)).objective for j in (1, 2)]
     np.testing.assert_array_equal(*curves)
 
@@ -173,11 +179,31 @@ def test_the_envelope_is_the_largest_running_sum_of_its_pool(problem_of):
 def test_an_early_owner_is_kept_while_many_come_and_go():
     """The first is best at size one for good; every later one outdoes the one before it at all other sizes."""
     envelope = Envelope(4)
-    for number in range(20):
-        scores = np.array([1.0, 0.0, 0.0, 0.0]) if number == 0 else np.full(4, 0.5 + 0.02 * number)
+    count = 3 * MOST_LABELS
+    for number in range(count):
+        scores = np.array([1.0, 0.0, 0.0, 0.0]) if number == 0 else np.full(4, 0.5 + 0.4 * number / count)
         envelope.add(Climb(np.array([number]), scores, np.array([0]), 1.0, ()))
-    assert [envelope.labels(size)[0] for size in range(1, 5)] == [0, 19, 19, 19]
+    assert [envelope.labels(size)[0] for size in range(1, 5)] == [0] + [count - 1] * 3
     assert envelope.stretches() == [(1, 1), (2, 4)]
+
+
+def test_merging_envelopes_is_adding_their_pools(problem_of):
+    rng = np.random.default_rng(0)
+    problem = problem_of(rng.standard_normal((25, 12)), 3)
+    for _ in range(20):
+        merged, added = Envelope(12), Envelope(12)
+        for _ in range(3):
+            part = Envelope(12)
+            for _ in range(5):
+                found = as_climb(problem, naive.random_labels(rng, 25, 3))
+                part.add(found)
+                added.add(found)
+            before = merged.objective.copy()
+            gain = merged.merge(part)
+            assert gain == pytest.approx(np.max(1 - before / merged.objective))
+            np.testing.assert_array_equal(merged.objective, added.objective)
+            for size in range(1, 13):
+                np.testing.assert_array_equal(merged.labels(size), added.labels(size))
 
 
 def test_stretches_are_runs_of_one_owner_that_cover_all_sizes(problem_of):
@@ -246,9 +272,9 @@ def tiny_cases(count=300):
         yield number, naive.random_table(rng, n, p, whole=number % 3 == 0), k, 1 + number % p
 
 
-def report(misses, count):
+def report(misses, count, allowed):
     print(*misses, sep="\n")
-    assert len(misses) <= 0.01 * count, f"{len(misses)} of {count} missed"
+    assert len(misses) <= allowed * count, f"{len(misses)} of {count} missed"
 
 
 def test_one_size_finds_the_best_of_all_groupings_and_subsets(problem_of):
@@ -259,10 +285,11 @@ def test_one_size_finds_the_best_of_all_groupings_and_subsets(problem_of):
         assert pool.best.objective <= best + 1e-9
         if pool.best.objective < best - 1e-9:
             misses.append(f"case {number}: n, p = {table.shape}, {k=}, {size=}: {pool.best.objective} of {best}")
-    report(misses, 300)
+    report(misses, 300, 0.01)
 
 
 def test_all_sizes_find_the_best_of_all_groupings_and_subsets(problem_of):
+    """Nearly: paths only prepare the choice of a size, which is then searched as above."""
     misses, count = [], 0
     for number, table, k, _ in tiny_cases():
         envelope = search_sizes(problem_of(table, k), np.random.default_rng(number))
@@ -272,4 +299,4 @@ def test_all_sizes_find_the_best_of_all_groupings_and_subsets(problem_of):
             assert found <= best + 1e-9
             if found < best - 1e-9:
                 misses.append(f"case {number}: n, p = {table.shape}, {k=}, {size=}: {found} of {best}")
-    report(misses, count)
+    report(misses, count, 0.05)

@@ -11,14 +11,14 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .checks import NAMES_SHOWN, check_finite, check_numeric_columns
-from .features.base import Floats, Table
+from .features.base import Table
 
 
 class SparseClusterer(SelectorMixin, ClusterMixin, BaseEstimator):
     """Groups items and selects features: `labels_` and a mask, with scikit-learn's selector API.
 
-    A subclass sets, in `fit`, `labels_`, `support_`, `feature_scores_`, `cluster_centers_` (k x p, in the user's units)
-    and `_scale` (what each feature is divided by before distances are taken).
+    A subclass sets, in `fit`, `labels_`, `support_`, `feature_scores_`, `cluster_centers_` (k x p, in user's units),
+    `_spread` (standard deviation of each feature) and `_scale` (what it is divided by before distances are taken).
     """
 
     def _get_support_mask(self) -> npt.NDArray[np.bool_]:
@@ -37,16 +37,14 @@ class SparseClusterer(SelectorMixin, ClusterMixin, BaseEstimator):
         check_finite(X, self._names())
         return X
 
-    def _squared_distances(self, X: Table) -> Floats:
-        """To every centre, on the chosen features, each divided by its scale."""
-        chosen = np.flatnonzero(self.support_)
-        X = X[:, chosen].astype(np.float64, copy=False)
-        centres, scale = self.cluster_centers_[:, chosen], self._scale[chosen]
-        return np.stack([(((X - centre) / scale) ** 2).sum(axis=1) for centre in centres], axis=1)
+    def _nearest(self, X: Table) -> npt.NDArray[np.intp]:
+        """Nearest centre on the chosen features, given alone, each divided by its scale."""
+        centres, scale = self.cluster_centers_[:, self.support_], self._scale[self.support_]
+        return np.argmin([(((X - centre) / scale) ** 2).sum(axis=1) for centre in centres], axis=0)
 
     def predict(self, X: Any) -> npt.NDArray[np.intp]:
         """Nearest cluster of each item, by the chosen features alone."""
-        return np.argmin(self._squared_distances(self._new_items(X)), axis=1)
+        return self._nearest(self._new_items(X)[:, self.support_])
 
     def score(self, X: Any, y: None = None) -> float:
         """Share of the chosen features' spread that the nearest centres explain; 1 is perfect.
@@ -54,8 +52,9 @@ class SparseClusterer(SelectorMixin, ClusterMixin, BaseEstimator):
         1 - (1/s) sum_{a in S} mean_i (x_ia - c_{k(i) a})^2 / v_a, with v_a the variance of feature a in `fit`.
         On the data of `fit` it is `objective_` / s.
         """
-        within = self._squared_distances(self._new_items(X)).min(axis=1).mean()
-        return float(1.0 - within / self.support_.sum())
+        chosen = self._new_items(X)[:, self.support_]
+        centres = self.cluster_centers_[:, self.support_][self._nearest(chosen)]
+        return float(1.0 - np.mean(((chosen - centres) / self._spread[self.support_]) ** 2))
 
     def fit_predict(self, X: Any, y: None = None) -> npt.NDArray[np.intp]:
         """Labels of the items of X."""

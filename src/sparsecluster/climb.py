@@ -64,8 +64,9 @@ def climb(problem: Problem, labels: Labels, size: int, rng: np.random.Generator)
     scores = problem.scores(labels)
     subset = best_subset(scores, size)
     objective = float(scores[subset].sum())
+    # The start is a first pass: its labels came from a clustering, its subset from them.
     history = [Step(objective, 0, 0)]
-    for _ in range(problem.max_iter):
+    for _ in range(problem.max_iter - 1):
         # Step 1: keeping S fixed, C <- C-hat(delta_S, k).
         new_labels = problem.cluster(subset, rng, warm=labels)
         items_moved = int(np.count_nonzero(new_labels != labels))

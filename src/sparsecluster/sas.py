@@ -287,12 +287,11 @@ class SASClustering(SparseClusterer):
         self.history_ = found.history
         self.n_iter_ = len(found.history)
         self.gap_curve_ = curve
-        self.cluster_centers_, self._scale = centres_and_scale(X, self.labels_, int(self.n_clusters))
-        if not self.standardize:
-            self._scale = np.ones(p)
+        self.cluster_centers_, self._spread = centres_and_spread(X, self.labels_, int(self.n_clusters))
+        self._scale = self._spread if self.standardize else np.ones(p)
 
 
-def centres_and_scale(X: Table, labels: npt.NDArray[np.intp], k: int) -> tuple[Floats, Floats]:
+def centres_and_spread(X: Table, labels: npt.NDArray[np.intp], k: int) -> tuple[Floats, Floats]:
     """Mean of every column in every cluster, and the standard deviation of every column.
 
     Sums are of differences to the first row in units of the largest, so that a small spread about a large value keeps

@@ -14,11 +14,11 @@ from .starts import STARTS, Start, coordinate_start, kick, ladder, random_start
 
 # One size, n_init="auto": batches of fresh starts, each followed by kicks of the best, until enough starts have found
 # the best or this many batches are done.
-FRESH, KICKS, MOST_BATCHES, ENOUGH_HITS = 10, 4, 8, 5
+FRESH, KICKS, MOST_BATCHES, ENOUGH_HITS = 10, 4, 12, 10
 # All sizes, n_init="auto": rounds of paths until one gains less than this share at every size.
 LEAST_ROUND_GAIN, MOST_ROUNDS = 0.01, 3
-# On a path, a kick pays only at sizes below this share of all features.
-KICK_BELOW = 0.25
+# On a path, a kick pays at sizes below this share of all features, and wherever it costs next to nothing.
+KICK_SHARE, KICK_ALWAYS = 0.25, 20
 # Labellings kept before those that are best nowhere any more are dropped.
 MOST_LABELS = 100
 # Two climbs whose objectives differ by less than this share have found the same thing.
@@ -150,7 +150,7 @@ def sweep(problem: Problem, labels: Labels, sizes: Sequence[int], rng: np.random
     """Climbs through `sizes`, each from the best of the last, with a kick at each of the smaller sizes."""
     for size in sizes:
         found = [climb(problem, labels, size, rng)]
-        if size <= KICK_BELOW * problem.features.n_features:
+        if size <= max(KICK_ALWAYS, KICK_SHARE * problem.features.n_features):
             found.append(climb(problem, kick(problem, found[0], rng), size, rng))
         yield from found
         labels = max(found, key=lambda climbed: climbed.objective).labels
@@ -204,6 +204,7 @@ def search_sizes(
     # Exact at size 1, where the data and its permuted copies have the same optimum and the gap must be zero.
     envelope.add(climb(problem, coordinate_start(problem, 1, rng), 1, rng))
     for labels in known:
+        envelope.add(climb(problem._replace(max_iter=1), labels, 1, rng))
         for found in sweep(problem, labels, ladder(p), rng):
             envelope.add(found)
 

@@ -17,11 +17,11 @@ FORGET = 0.5
 Start = Callable[[Problem, int, np.random.Generator], Labels]
 
 
-def ladder(largest: int, smallest: int = 1) -> list[int]:
+def ladder(largest: int, smallest: int = 1, ratio: float = LADDER_RATIO) -> list[int]:
     """Sizes from `largest` down to `smallest`, each smaller than the last by a constant ratio."""
     sizes = [largest]
     while sizes[-1] > smallest:
-        sizes.append(max(smallest, min(sizes[-1] - 1, round(sizes[-1] / LADDER_RATIO))))
+        sizes.append(max(smallest, min(sizes[-1] - 1, round(sizes[-1] / ratio))))
     return sizes
 
 

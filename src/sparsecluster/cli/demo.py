@@ -7,8 +7,6 @@ from typing import Annotated
 
 import typer
 
-from .textplot import curve_plot
-
 
 def demo(
     seed: Annotated[int, typer.Option(help="Seed of the simulated table.")] = 0,
@@ -28,6 +26,7 @@ def demo(
     from ..datasets import shifted_groups
     from ..evaluate import rand_index
     from ..sas import SASClustering
+    from .textplot import curve_plot
 
     console = Console(highlight=False)
     X, truth, useful = shifted_groups(mu=mu, n_features=features, seed=seed)

@@ -6,6 +6,7 @@ and columns happen to be arranged, so they are first put in an order that only t
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -31,8 +32,8 @@ class Arrangement(NamedTuple):
 def arrangement(table: Table, columns: Subset) -> Arrangement:
     """The order of the rows and of the given columns of a table, decided by their contents alone.
 
-    Rows (or columns) that no fingerprint tells apart keep the order in which they came. They are equal, or play the
-    same part in the table, as the rows of an identity matrix do.
+    Columns that no fingerprint tells apart, as those of an identity matrix, are ordered by their values in the rows as
+    they come: then the order of the columns never matters, and that of the rows only in tables so small and symmetric.
     """
     rows = np.zeros(len(table), np.uint64)
     prints = np.zeros(columns.size, np.uint64)
@@ -45,8 +46,19 @@ def arrangement(table: Table, columns: Subset) -> Arrangement:
         salts, rows = mixed(prints), np.zeros_like(rows)
         for block in blocks:
             row_fingerprints(_bits(table[block], columns), salts, rows[block])
-    by_print = np.argsort(prints, kind="stable")
-    return Arrangement(np.argsort(rows, kind="stable"), columns[by_print], np.unique(rows).size)
+    ordered = columns[_order(prints, lambda a: table[:, columns[a]])]
+    return Arrangement(_order(rows, lambda i: table[i, ordered]), ordered, np.unique(rows).size)
+
+
+def _order(prints: npt.NDArray[np.uint64], contents: Callable[[int], Table]) -> Subset:
+    """By fingerprint; where two are equal, by what is there."""
+    order = np.argsort(prints, kind="stable")
+    same = np.flatnonzero(np.diff(prints[order]) == 0)
+    tied = np.union1d(same, same + 1)
+    if tied.size:
+        keys = {i: (prints[i], (contents(i) + 0.0).tobytes()) for i in order[tied].tolist()}
+        order[tied] = sorted(keys, key=keys.__getitem__)
+    return order
 
 
 def _bits(block: Table, columns: Subset) -> npt.NDArray[np.uint64]:

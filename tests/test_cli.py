@@ -1,0 +1,85 @@
+"""The command line says what it does, quickly, and the demo shows a result worth showing."""
+
+import json
+import re
+import subprocess
+import sys
+
+import pytest
+from typer.testing import CliRunner
+
+import sparsecluster
+from sparsecluster.cli import app
+from sparsecluster.cli.textplot import curve_plot
+
+
+def run(*arguments):
+    return CliRunner().invoke(app, arguments, terminal_width=100)
+
+
+def test_help_is_quick_and_loads_nothing_heavy():
+    code = """
+import json, sys, time
+begin = time.perf_counter()
+from sparsecluster.cli import app
+try:
+    app(["--help"])
+except SystemExit:
+    pass
+print(json.dumps([time.perf_counter() - begin, sorted({name.split(".")[0] for name in sys.modules})]))
+"""
+    runs = [json.loads(subprocess.check_output([sys.executable, "-c", code]).splitlines()[-1]) for _ in range(3)]
+    assert min(seconds for seconds, _ in runs) < 0.5
+    assert not {"numpy", "sklearn", "numba", "pandas", "matplotlib"} & set(runs[0][1])
+
+
+def test_version():
+    assert run("--version").output.strip() == f"sparsecluster {sparsecluster.__version__}"
+
+
+def test_python_m_is_the_same_command():
+    output = subprocess.check_output([sys.executable, "-m", "sparsecluster", "--version"], text=True)
+    assert output.strip() == f"sparsecluster {sparsecluster.__version__}"
+
+
+@pytest.fixture(scope="module")
+def demo():
+    result = run("demo", "--features", "500", "--mu", "0.8")
+    assert result.exit_code == 0
+    return result.output
+
+
+def test_demo_tells_clusters_features_gap_and_time(demo):
+    sizes = re.search(r"3 clusters of (\d+), (\d+), (\d+) items", demo).groups()
+    assert sum(map(int, sizes)) == 90
+    chosen = re.search(r"(\d+) of 500 features make them", demo)[1]
+    assert f"Gap statistic for every number of features, largest at {chosen}" in demo
+    assert "█" in demo
+    assert re.search(r"Tuned over all 500 sizes and fitted in \d+\.\d s", demo)
+
+
+def test_demo_compares_with_plain_k_means_and_with_the_limit(demo):
+    rand = {
+        name: float(re.search(rf"{name}.*?([01]\.\d{{3}})", demo)[1])
+        for name in ("K-means, 20 starts", "SAS clustering", "K-means told the features")
+    }
+    assert rand["SAS clustering"] > rand["K-means told the features"] - 0.03
+    assert rand["SAS clustering"] > rand["K-means, 20 starts"] + 0.03
+
+
+@pytest.mark.parametrize("arguments", [("demo", "--features", "10"), ("demo", "--mu", "-1"), ("nonsense",)])
+def test_wrong_arguments_exit_with_two(arguments):
+    assert run(*arguments).exit_code == 2
+
+
+def test_the_plot_of_a_curve_has_its_top_at_the_mark():
+    lines = curve_plot(range(1, 101), [-abs(s - 20) for s in range(1, 101)], mark=20, width=40, height=5).splitlines()
+    top, caret = lines[0], lines[-1]
+    assert top.index("█") <= caret.index("^") <= top.rindex("█")
+    assert caret.endswith("^ 20")
+
+
+@pytest.mark.parametrize("y", [[0.5], [0.0, 0.0, 0.0], [-1.0, -2.0]])
+def test_a_flat_or_tiny_curve_can_be_drawn(y):
+    x = range(1, len(y) + 1)
+    assert len(curve_plot(x, y, mark=1, width=10, height=3).splitlines()) == 5

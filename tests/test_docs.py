@@ -1,0 +1,21 @@
+"""What the documents show is what happens."""
+
+import doctest
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+
+
+@pytest.mark.parametrize("page", ["README.md"])
+def test_code_in_documents_runs_and_prints_what_it_says(page):
+    result = doctest.testfile(str(ROOT / page), module_relative=False)
+    assert result.attempted > 0
+    assert result.failed == 0
+
+
+def test_links_between_documents_lead_somewhere():
+    subprocess.run([sys.executable, ROOT / "tools" / "check_links.py"], check=True, cwd=ROOT)
