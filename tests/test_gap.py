@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sparsecluster.climb import best_subset
 from sparsecluster.datasets import shifted_groups
 from sparsecluster.gap import FIXED_RATIO, FIXED_STARTS, Effort, NestedSubsets, choose_size, gap_curve, golden_section
+from sparsecluster.kernels.select import largest
 from sparsecluster.parallel import Workers
 from sparsecluster.search import search_sizes
 from sparsecluster.starts import ladder
@@ -184,7 +184,7 @@ def nested(problem_of):
 def test_the_subset_of_a_size_is_the_best_for_its_owner(nested):
     problem, envelope, subsets = nested
     for size in range(1, 26):
-        best = best_subset(problem.scores(envelope.labels(size)), size)
+        best = largest(problem.scores(envelope.labels(size)), size)
         np.testing.assert_array_equal(subsets.subset(size), best)
 
 

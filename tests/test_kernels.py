@@ -15,6 +15,7 @@ from sparsecluster.kernels.objective import BLOCK, between_scores, group_items
 from sparsecluster.kernels.order import column_fingerprints, mixed, row_fingerprints, shuffle_columns
 from sparsecluster.kernels.pairs import improve_pairs, link_pairs, seed_pairs
 from sparsecluster.kernels.rows import improve_rows, seed_rows, sum_rows
+from sparsecluster.kernels.select import largest, take_columns
 from tests import naive
 
 # n, p, k: the smallest, one item a cluster, the usual, and clusters of more than four items.
@@ -268,3 +269,32 @@ def test_fingerprints_do_not_depend_on_the_order_of_what_they_sum_over():
     np.testing.assert_array_equal(second[1], first[1][columns])
     assert np.unique(first[0]).size == 6
     assert np.unique(first[1]).size == 4
+
+
+# ---------------------------------------------------------------- choosing
+
+
+@pytest.mark.parametrize("kind", ["distinct", "with ties", "ascending", "descending", "equal"])
+def test_the_largest_are_those_of_a_sort_and_the_first_of_equal_ones(kind):
+    rng = np.random.default_rng(0)
+    for size in (1, 2, 3, 10, 101):
+        values = {
+            "distinct": rng.random(size),
+            "with ties": rng.integers(0, 4, size).astype(float),
+            "ascending": np.arange(size, dtype=float),
+            "descending": -np.arange(size, dtype=float),
+            "equal": np.ones(size),
+        }[kind]
+        for count in range(1, size + 1):
+            expected = sorted(np.argsort(-values, kind="stable")[:count].tolist())
+            assert largest(values, count).tolist() == expected
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_columns_are_taken_as_they_are(dtype):
+    table = np.random.default_rng(0).random((7, 5)).astype(dtype)
+    columns = np.array([4, 0, 0, 2])
+    taken = take_columns(table, columns)
+    np.testing.assert_array_equal(taken, table[:, columns])
+    assert taken.dtype == dtype
+    assert taken.flags.c_contiguous

@@ -7,7 +7,8 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from sparsecluster.climb import Climb, best_subset, climb
+from sparsecluster.climb import Climb, climb
+from sparsecluster.kernels.select import largest
 from sparsecluster.parallel import Workers
 from sparsecluster.search import MOST_LABELS, ROUNDS, Envelope, Pool, refine, search_size, search_sizes, start_batches
 from sparsecluster.starts import STARTS, kick, ladder
@@ -17,7 +18,7 @@ from tests import naive
 def as_climb(problem, labels, size=1):
     """A labelling that nobody climbed from."""
     scores = problem.scores(labels)
-    subset = best_subset(scores, size)
+    subset = largest(scores, size)
     return Climb(labels, scores, subset, float(scores[subset].sum()), ())
 
 
@@ -28,14 +29,19 @@ def running_sums(scores):
 # ---------------------------------------------------------------- starts
 
 
-@pytest.mark.parametrize(("largest", "smallest"), [(1, 1), (2, 1), (3, 3), (10, 4), (1000, 1), (1000, 37)])
+@pytest.mark.parametrize(("largest", "smallest"), [(11, 1), (12, 12), (100, 4), (1000, 1), (1000, 37)])
 def test_a_ladder_goes_down_to_its_end_by_steps_of_about_one_ratio(largest, smallest):
     sizes = ladder(largest, smallest)
     assert sizes[0] == largest
     assert sizes[-1] == smallest
     assert all(after < before for before, after in pairwise(sizes))
-    assert all(before <= 2 * after for before, after in pairwise(sizes))
-    assert len(sizes) <= 2 + np.log(largest / smallest) / np.log(1.5)
+    # Half, up to rounding; the last step may be smaller.
+    assert all(abs(before / 2 - after) <= 0.5 for before, after in pairwise(sizes[:-1]))
+    assert len(sizes) <= 2 + np.log2(sizes[0] / smallest)
+
+
+def test_a_ladder_over_few_sizes_has_them_all():
+    assert [ladder(1), ladder(3, 3), ladder(10, 7)] == [[1], [3], [10, 9, 8, 7]]
 
 
 TABLES = {

@@ -8,6 +8,7 @@ import numpy as np
 
 from .clusterers.base import Clusterer
 from .features.base import Features, Floats, Labels, Subset
+from .kernels.select import largest
 
 # The objective is a sum of scores; a step that gains less than this share of it is rounding.
 LEAST_GAIN = 1e-10
@@ -48,13 +49,6 @@ class Climb(NamedTuple):
     history: tuple[Step, ...]
 
 
-def best_subset(scores: Floats, size: int) -> Subset:
-    """The `size` features of largest score, in index order: the argmin over |S| = s of Delta_S[C]."""
-    if size >= scores.size:
-        return np.arange(scores.size)
-    return np.sort(np.argpartition(scores, scores.size - size)[scores.size - size :])
-
-
 def climb(problem: Problem, labels: Labels, size: int, rng: np.random.Generator) -> Climb:
     """Climb from a labelling to a local maximum of sum_{a in S} (1 - Delta_a[C] / T_a) with |S| = size.
 
@@ -62,7 +56,7 @@ def climb(problem: Problem, labels: Labels, size: int, rng: np.random.Generator)
     the climb at the best seen.
     """
     scores = problem.scores(labels)
-    subset = best_subset(scores, size)
+    subset: Subset = largest(scores, size)
     objective = float(scores[subset].sum())
     # The start is a first pass: its labels came from a clustering, its subset from them.
     history = [Step(objective, 0, 0)]
@@ -74,7 +68,7 @@ def climb(problem: Problem, labels: Labels, size: int, rng: np.random.Generator)
             break
         # Step 2: keeping C fixed, S <- argmin over |S| = s of Delta_S[C].
         new_scores = problem.scores(new_labels)
-        new_subset = best_subset(new_scores, size)
+        new_subset = largest(new_scores, size)
         new_objective = float(new_scores[new_subset].sum())
         if new_objective <= objective * (1 + LEAST_GAIN):
             break

@@ -114,22 +114,22 @@ class Envelope:
     def add(self, found: Climb) -> float:
         """Put a clustering in the pool; returns the largest share that some size gains."""
         running = np.cumsum(np.sort(found.scores)[::-1])
-        return self._raise_to(running, np.zeros(running.size, np.intp), {0: found.labels})
+        return self._raise_to(running, self._added, {self._added: found.labels})
 
     def merge(self, other: Envelope) -> float:
         """Put the pool of another envelope in this one."""
-        return self._raise_to(other.objective, other._owner, other._labels)
+        labels = {name + self._added: labels for name, labels in other._labels.items()}
+        return self._raise_to(other.objective, other._owner + self._added, labels)
 
-    def _raise_to(self, objective: Floats, owner: Subset, labels: dict[int, Labels]) -> float:
-        better = objective > self.objective * (1 + SAME)
-        if not better.any():
+    def _raise_to(self, objective: Floats, owner: Subset | int, labels: dict[int, Labels]) -> float:
+        better = np.flatnonzero(objective > self.objective * (1 + SAME))
+        if not better.size:
             return 0.0
         gain = np.max(1.0 - self.objective[better] / objective[better])
         self.objective[better] = objective[better]
-        self._owner[better] = owner[better] + self._added
-        for name in np.unique(owner[better]).tolist():
-            self._labels[name + self._added] = labels[name]
-        self._added += max(labels) + 1
+        self._owner[better] = owner if isinstance(owner, int) else owner[better]
+        self._labels |= labels
+        self._added = max(labels) + 1
         if len(self._labels) > MOST_LABELS:
             self._labels = {name: self._labels[name] for name in np.unique(self._owner).tolist()}
         return float(gain)

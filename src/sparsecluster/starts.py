@@ -6,11 +6,14 @@ from collections.abc import Callable
 
 import numpy as np
 
-from .climb import Climb, Problem, best_subset, climb
+from .climb import Climb, Problem, climb
 from .features.base import Labels
+from .kernels.select import largest
 
 # Neighbouring sizes on the ladder differ by this ratio; finer ladders found nothing more in the same time.
-LADDER_RATIO = 1.6
+LADDER_RATIO = 2.0
+# So few features need no ladder.
+FEW = 10
 # A kick forgets this share of the chosen features.
 FORGET = 0.5
 
@@ -18,7 +21,9 @@ Start = Callable[[Problem, int, np.random.Generator], Labels]
 
 
 def ladder(largest: int, smallest: int = 1, ratio: float = LADDER_RATIO) -> list[int]:
-    """Sizes from `largest` down to `smallest`, each smaller than the last by a constant ratio."""
+    """Sizes from `largest` down to `smallest`, each smaller than the last by a constant ratio; all of them if few."""
+    if largest <= FEW:
+        return list(range(largest, smallest - 1, -1))
     sizes = [largest]
     while sizes[-1] > smallest:
         sizes.append(max(smallest, min(sizes[-1] - 1, round(sizes[-1] / ratio))))
@@ -27,7 +32,7 @@ def ladder(largest: int, smallest: int = 1, ratio: float = LADDER_RATIO) -> list
 
 def coordinate_start(problem: Problem, size: int, rng: np.random.Generator) -> Labels:
     """Algorithm 1's own: the features that cluster best each on its own."""
-    subset = best_subset(problem.features.univariate(problem.n_clusters), size)
+    subset = largest(problem.features.univariate(problem.n_clusters), size)
     if size == 1:
         return problem.features.univariate_labels(int(subset[0]), problem.n_clusters)
     return problem.cluster(subset, rng)

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..kernels.objective import between_scores
 from ..kernels.order import shuffle_columns
+from ..kernels.select import take_columns
 from ..kernels.univariate import univariate_labels, univariate_within
 from .base import Features, Floats, Labels, Rows, Subset, Table
 
@@ -55,6 +56,7 @@ class NumericFeatures(Features):
         self.n_items, self.n_features = source.items.size, source.columns.size
         self._table: Table | None = None
         self._total: Floats | None = None
+        self._ones = np.ones(self.n_features)
         # Shared with all permuted copies: permuting a column does not change what can be had from it alone.
         self._best_scores: dict[int, Floats] = {}
 
@@ -78,13 +80,13 @@ class NumericFeatures(Features):
         # In blocks of columns, so that the copy of the chosen ones stays small.
         step = max(1, BLOCK_VALUES // self.n_items)
         for first in range(0, subset.size, step):
-            rows = self.table.take(subset[first : first + step], axis=1)
+            rows = take_columns(self.table, subset[first : first + step])
             gram += rows @ rows.T
         return gram
 
     def rows(self, subset: Subset) -> Rows:
         if subset.size <= COPY_SHARE * self.n_features:
-            return Rows(self.table.take(subset, axis=1), np.ones(subset.size))
+            return Rows(take_columns(self.table, subset), self._ones[: subset.size])
         weights = np.zeros(self.n_features)
         weights[subset] = 1.0
         return Rows(self.table, weights)
