@@ -40,21 +40,22 @@ def table(what, sizes, large, results):
 
 
 PEAK = """
-import resource, sys
+import re, sys
 from sparsecluster import SASClustering
 from sparsecluster.datasets import shifted_groups
 group_size, p, parameters = int(sys.argv[1]), int(sys.argv[2]), eval(sys.argv[3])
 for size in (20, 400):  # compile and load all that is needed
     SASClustering(3, **{**parameters, "n_features_to_select": 5}).fit(shifted_groups(0.7, 30, 20, size).X)
-before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+peak = lambda: 1024 * int(re.search(r"VmHWM:\\s+(\\d+)", open("/proc/self/status").read())[1])
+before = peak()
 X = shifted_groups(0.7, p, 20, group_size).X
 SASClustering(3, **parameters).fit(X)
-print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * 1024 / X.nbytes)
+print((peak() - before) / X.nbytes)
 """
 
 
 def peak_copies(group_size, p, parameters):
-    """Peak memory of a fit, the user's X included, in copies of X."""
+    """Peak memory of a fit (Linux), the user's X included, in copies of X."""
     call = [sys.executable, "-c", PEAK, str(group_size), str(p), repr(parameters)]
     return float(subprocess.run(call, capture_output=True, text=True, check=True).stdout)
 

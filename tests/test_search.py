@@ -10,7 +10,17 @@ import pytest
 from sparsecluster.climb import Climb, climb
 from sparsecluster.kernels.select import largest
 from sparsecluster.parallel import Workers
-from sparsecluster.search import MOST_LABELS, ROUNDS, Envelope, Pool, refine, search_size, search_sizes, start_batches
+from sparsecluster.search import (
+    FRESH,
+    MOST_BATCHES,
+    ROUNDS,
+    Envelope,
+    Pool,
+    refine,
+    search_size,
+    search_sizes,
+    start_batches,
+)
 from sparsecluster.starts import STARTS, kick, ladder
 from tests import naive
 
@@ -136,8 +146,10 @@ def test_climbs_that_are_not_fresh_may_be_best_but_are_no_hits(problem_of):
 
 def test_auto_stops_where_starts_agree_and_goes_on_where_they_do_not(problem_of):
     rng = np.random.default_rng(0)
-    clear = np.repeat(np.eye(3) * 20, 10, axis=0) + rng.standard_normal((30, 3))
+    clear = np.repeat(np.eye(3, 40) * 50, 10, axis=0) + rng.standard_normal((30, 40))
     assert len(search_size(problem_of(clear, 3), 3, rng).fresh) == 10
+    tiny = search_size(problem_of(clear[:, :3], 3), 3, rng)
+    assert 10 < len(tiny.fresh) < FRESH * MOST_BATCHES
     unclear = search_size(problem_of(rng.standard_normal((60, 40)), 5), 10, rng)
     assert len(unclear.fresh) > 10
 

@@ -14,7 +14,9 @@ from .starts import STARTS, Start, coordinate_start, kick, ladder, random_start
 
 # One size, n_init="auto": batches of fresh starts, each followed by kicks of the best, until enough starts have found
 # the best or this many batches are done.
-FRESH, KICKS, MOST_BATCHES, ENOUGH_HITS = 10, 4, 12, 10
+FRESH, KICKS, MOST_BATCHES, ENOUGH_HITS = 10, 4, 12, 5
+# In tiny tables the best is often one of many optima, and starts cost next to nothing: more of them must agree.
+TINY_VALUES, TINY_HITS = 2**10, 15
 # All sizes, n_init="auto": rounds of paths until one gains less than this share at every size.
 LEAST_ROUND_GAIN, MOST_ROUNDS = 0.01, 3
 # On a path, a kick pays at sizes below this share of all features, and wherever it costs next to nothing.
@@ -65,6 +67,8 @@ def search_size(
     workers: Workers = ONE_THREAD,
 ) -> Pool:
     """Climb at one size from fresh starts, from `known` labellings and, where n_init="auto", from kicks of the best."""
+    features = problem.features
+    enough = TINY_HITS if features.n_items * features.n_features <= TINY_VALUES else ENOUGH_HITS
     pool = Pool()
     for labels in known:
         pool.add(climb(problem, labels, size, rng))
@@ -78,7 +82,7 @@ def search_size(
         for found in workers.map(run, tasks, f"starts at {size} features"):
             pool.add(found, fresh=True)
         if n_init == "auto":
-            if pool.hits >= ENOUGH_HITS:
+            if pool.hits >= enough:
                 break
             for own_rng in rng.spawn(KICKS):
                 pool.add(climb(problem, kick(problem, pool.best, own_rng), size, own_rng))
