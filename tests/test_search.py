@@ -13,6 +13,7 @@ from sparsecluster.parallel import Workers
 from sparsecluster.search import (
     FRESH,
     MOST_BATCHES,
+    MOST_LABELS,
     ROUNDS,
     Envelope,
     Pool,

@@ -27,6 +27,18 @@ def nearest_cluster(q, link, sizes, here):
 
 
 @inline
+def reassign(labels, sizes, i, there):
+    """Move an item as Lloyd does, unless it is the last of its cluster; 1 if it moved."""
+    here = labels[i]
+    if there == here or sizes[here] <= 1.0:
+        return 0
+    sizes[here] -= 1.0
+    sizes[there] += 1.0
+    labels[i] = there
+    return 1
+
+
+@inline
 def best_move(q, link, own, sizes, here, tolerance):
     """Cluster that raises J most when the item moves there (Hartigan's rule); `here` where no move does."""
     best = here
@@ -77,3 +89,19 @@ def draw(weights, uniform, taken):
         if running > goal or total <= 0.0:
             break
     return chosen
+
+
+@inline
+def join_if_nearer(labels, near, taken, i, seed, gap):
+    """An item joins the newest seed if it is nearer than all earlier ones; seeds stay with themselves."""
+    if not taken[i] and (seed == 0 or gap < near[i]):
+        near[i] = max(gap, 0.0)
+        labels[i] = seed
+
+
+@inline
+def settle_seed(labels, near, taken, i, seed):
+    """The item that is a seed belongs to it and is not drawn again."""
+    taken[i] = True
+    near[i] = 0.0
+    labels[i] = seed

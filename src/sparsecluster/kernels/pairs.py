@@ -5,7 +5,17 @@ from __future__ import annotations
 import numpy as np
 
 from ._jit import kernel
-from .moves import LEAST_GAIN, best_move, carry_over, draw, mean_similarity, nearest_cluster
+from .moves import (
+    LEAST_GAIN,
+    best_move,
+    carry_over,
+    draw,
+    join_if_nearer,
+    mean_similarity,
+    nearest_cluster,
+    reassign,
+    settle_seed,
+)
 
 
 @kernel
@@ -19,12 +29,8 @@ def seed_pairs(similarity, uniforms):
         seed = draw(near, uniforms[c], taken)
         for i in range(n):
             gap = similarity[i, i] + similarity[seed, seed] - 2.0 * similarity[seed, i]
-            if not taken[i] and (c == 0 or gap < near[i]):
-                near[i] = max(gap, 0.0)
-                labels[i] = c
-        taken[seed] = True
-        near[seed] = 0.0
-        labels[seed] = c
+            join_if_nearer(labels, near, taken, i, c, gap)
+        settle_seed(labels, near, taken, seed, c)
     return labels
 
 
@@ -57,13 +63,7 @@ def improve_pairs(similarity, labels, k, lloyd_passes, move_passes):
         before = sizes.copy()
         changed = 0
         for i in range(n):
-            here = labels[i]
-            there = nearest_cluster(q, link[:, i], before, here)
-            if there != here and sizes[here] > 1.0:
-                sizes[here] -= 1.0
-                sizes[there] += 1.0
-                labels[i] = there
-                changed += 1
+            changed += reassign(labels, sizes, i, nearest_cluster(q, link[:, i], before, labels[i]))
         if changed == 0:
             break
         link_pairs(similarity, labels, link, q, sizes)

@@ -8,7 +8,17 @@ from __future__ import annotations
 import numpy as np
 
 from ._jit import inline, kernel
-from .moves import LEAST_GAIN, best_move, carry_over, draw, mean_similarity, nearest_cluster
+from .moves import (
+    LEAST_GAIN,
+    best_move,
+    carry_over,
+    draw,
+    join_if_nearer,
+    mean_similarity,
+    nearest_cluster,
+    reassign,
+    settle_seed,
+)
 
 
 @inline
@@ -44,12 +54,8 @@ def seed_rows(rows, weights, uniforms):
             gap = 0.0
             for a in range(row.size):
                 gap += weights[a] * (row[a] - centre[a]) * (row[a] - centre[a])
-            if not taken[i] and (c == 0 or gap < near[i]):
-                near[i] = gap
-                labels[i] = c
-        taken[seed] = True
-        near[seed] = 0.0
-        labels[seed] = c
+            join_if_nearer(labels, near, taken, i, c, gap)
+        settle_seed(labels, near, taken, seed, c)
     return labels
 
 
@@ -83,15 +89,9 @@ def improve_rows(rows, weights, labels, k, lloyd_passes, move_passes):
         before = sizes.copy()
         changed = 0
         for i in range(n):
-            here = labels[i]
             for c in range(k):
                 link[c] = dot(rows[i], sums[c])
-            there = nearest_cluster(q, link, before, here)
-            if there != here and sizes[here] > 1.0:
-                sizes[here] -= 1.0
-                sizes[there] += 1.0
-                labels[i] = there
-                changed += 1
+            changed += reassign(labels, sizes, i, nearest_cluster(q, link, before, labels[i]))
         if changed == 0:
             break
         sum_rows(rows, weights, labels, sums, q, sizes)
