@@ -24,7 +24,8 @@ def curve_plot(x: npt.ArrayLike, y: npt.ArrayLike, mark: float, width: int = 64,
     # The top of the curve must not fall between two bars.
     at = int(np.argmin(np.abs(np.log(edges) - np.log(mark))))
     heights[at] = np.interp(mark, x, y)
-    low, high = min(round(heights.min(), 2), 0.0), heights.max()
+    # Adding zero keeps a tiny negative value from being shown as -0.00.
+    low, high = min(round(float(heights.min()), 2), 0.0) + 0.0, float(heights.max())
     eighths = np.ceil((heights - low) / (high - low or 1.0) * height * 8).astype(int)
     rows = []
     for level in range(height - 1, -1, -1):
