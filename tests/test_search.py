@@ -147,12 +147,16 @@ def test_climbs_that_are_not_fresh_may_be_best_but_are_no_hits(problem_of):
 
 def test_auto_stops_where_starts_agree_and_goes_on_where_they_do_not(problem_of):
     rng = np.random.default_rng(0)
-    clear = np.repeat(np.eye(3, 40) * 50, 10, axis=0) + rng.standard_normal((30, 40))
-    assert len(search_size(problem_of(clear, 3), 3, rng).fresh) == 10
-    tiny = search_size(problem_of(clear[:, :3], 3), 3, rng)
-    assert 10 < len(tiny.fresh) < FRESH * MOST_BATCHES
+    clear = np.repeat(rng.standard_normal((3, 40)) * 50, 10, axis=0) + rng.standard_normal((30, 40))
+    assert len(search_size(problem_of(clear, 3), 40, rng).fresh) == FRESH
     unclear = search_size(problem_of(rng.standard_normal((60, 40)), 5), 10, rng)
-    assert len(unclear.fresh) > 10
+    assert len(unclear.fresh) > FRESH
+
+
+def test_auto_asks_more_starts_to_agree_on_tiny_tables(problem_of):
+    rng = np.random.default_rng(0)
+    clear = np.repeat(rng.standard_normal((3, 5)) * 50, 10, axis=0) + rng.standard_normal((30, 5))
+    assert FRESH < len(search_size(problem_of(clear, 3), 5, rng).fresh) < FRESH * MOST_BATCHES
 
 
 @pytest.mark.parametrize("n_init", [0, 1, "auto"])

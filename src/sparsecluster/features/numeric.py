@@ -101,7 +101,11 @@ class NumericFeatures(Features):
         return self._best_scores[n_clusters]
 
     def univariate_labels(self, feature: int, n_clusters: int) -> Labels:
-        return univariate_labels(np.ascontiguousarray(self.table[:, feature]), n_clusters)
+        column = self.table[:, feature].astype(np.float64)
+        order = np.argsort(column, kind="stable")
+        labels = np.empty(self.n_items, np.int32)
+        labels[order] = univariate_labels(column[order], n_clusters)
+        return labels
 
     def permuted(self, seed: int) -> Self:
         copy = type(self)(self.source)

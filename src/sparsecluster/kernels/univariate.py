@@ -92,12 +92,11 @@ def univariate_within(columns, k):
 
 @kernel
 def univariate_labels(column, k):
-    """The clustering behind `univariate_within` for one column; groups are numbered from small values to large."""
+    """The clustering behind `univariate_within` for one sorted column; groups are numbered from small to large."""
     n = column.size
-    order = np.argsort(column)
     sums = np.empty(n + 1)
     squares = np.empty(n + 1)
-    running_sums(column[order].astype(np.float64), sums, squares)
+    running_sums(column, sums, squares)
     before = np.empty(n + 1)
     after = np.empty(n + 1)
     split = np.zeros((k, n + 1), np.int64)
@@ -111,6 +110,6 @@ def univariate_labels(column, k):
     for c in range(k - 1, -1, -1):
         first = split[c, last] if c > 0 else 0
         for i in range(first, last):
-            labels[order[i]] = c
+            labels[i] = c
         last = first
     return labels
