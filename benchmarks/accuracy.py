@@ -50,7 +50,7 @@ def one_repeat(table, strength, p, seed):
     )
 
 
-def main(repeats=20):
+def main(repeats=50):
     cells = [(key, p, paper) for key, row in PAPER.items() for p, paper in zip(SIZES, row, strict=True) if paper]
     tasks = [(*key, p, seed) for key, p, _ in cells for seed in range(repeats)]
     results = Parallel(n_jobs=-1)(delayed(one_repeat)(*task) for task in tasks)
