@@ -306,7 +306,7 @@ def centres_and_spread(X: Table, labels: npt.NDArray[np.intp], k: int) -> tuple[
     for first in range(0, n, block):
         shifted = (X[first : first + block] - origin) / unit
         squares += (shifted**2).sum(axis=0)
-        np.add.at(sums, labels[first : first + block], shifted)
+        sums += (labels[first : first + block] == np.arange(k)[:, None]).astype(np.float64) @ shifted
     variance = squares / n - (sums.sum(axis=0) / n) ** 2
     centres = origin + unit * (sums / np.bincount(labels, minlength=k)[:, None])
     return centres, unit * np.sqrt(np.maximum(variance, 0.0))

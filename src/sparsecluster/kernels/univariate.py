@@ -8,13 +8,19 @@ from ._jit import inline, kernel
 
 
 @inline
-def segment_cost(sums, squares, first, last):
-    """Within sum of squares of the sorted values first..last-1, from running sums."""
-    size = last - first
-    if size <= 1:
-        return 0.0
+def segment_cost(sums, squares, shares, first, last):
+    """Within sum of squares of the sorted values first..last-1, from running sums; shares[m] = 1/m."""
     total = sums[last] - sums[first]
-    return max(squares[last] - squares[first] - total * total / size, 0.0)
+    return max(squares[last] - squares[first] - total * total * shares[last - first], 0.0)
+
+
+@inline
+def shares_of(n):
+    """1/m for m = 1..n, so that the inner loop multiplies where it would divide; 0 for an empty segment."""
+    shares = np.zeros(n + 1)
+    for m in range(1, n + 1):
+        shares[m] = 1.0 / m
+    return shares
 
 
 @kernel
@@ -28,7 +34,7 @@ def running_sums(values, sums, squares):
 
 
 @kernel
-def best_splits(sums, squares, before, after, split, least):
+def best_splits(sums, squares, shares, before, after, split, least):
     """One layer of the programme: after[i] = min_j before[j] + cost(j..i), for prefixes of every length i.
 
     The j values before are in `least` groups already, so j >= least: no group is empty, however many values are equal.
@@ -55,7 +61,7 @@ def best_splits(sums, squares, before, after, split, least):
             best = np.inf
             where = low
             for j in range(low, high + 1):
-                cost = before[j] + segment_cost(sums, squares, j, i)
+                cost = before[j] + segment_cost(sums, squares, shares, j, i)
                 if cost < best:
                     best = cost
                     where = j
@@ -70,6 +76,7 @@ def univariate_within(columns, k):
     """Smallest within sum of squares of every column over all clusterings into k > 1 groups; p x n, each sorted."""
     p, n = columns.shape
     within = np.empty(p)
+    shares = shares_of(n)
     sums = np.empty(n + 1)
     squares = np.empty(n + 1)
     before = np.empty(n + 1)
@@ -78,14 +85,14 @@ def univariate_within(columns, k):
     for a in range(p):
         running_sums(columns[a], sums, squares)
         for i in range(n + 1):
-            before[i] = segment_cost(sums, squares, 0, i)
+            before[i] = segment_cost(sums, squares, shares, 0, i)
         for c in range(1, k - 1):
-            best_splits(sums, squares, before, after, split, c)
+            best_splits(sums, squares, shares, before, after, split, c)
             before, after = after, before
         # Of the last layer only the prefix of all n values is wanted.
         best = np.inf
         for j in range(n):
-            best = min(best, before[j] + segment_cost(sums, squares, j, n))
+            best = min(best, before[j] + segment_cost(sums, squares, shares, j, n))
         within[a] = best
     return within
 
@@ -94,6 +101,7 @@ def univariate_within(columns, k):
 def univariate_labels(column, k):
     """The clustering behind `univariate_within` for one sorted column; groups are numbered from small to large."""
     n = column.size
+    shares = shares_of(n)
     sums = np.empty(n + 1)
     squares = np.empty(n + 1)
     running_sums(column, sums, squares)
@@ -101,9 +109,9 @@ def univariate_labels(column, k):
     after = np.empty(n + 1)
     split = np.zeros((k, n + 1), np.int64)
     for i in range(n + 1):
-        before[i] = segment_cost(sums, squares, 0, i)
+        before[i] = segment_cost(sums, squares, shares, 0, i)
     for c in range(1, k):
-        best_splits(sums, squares, before, after, split[c], c)
+        best_splits(sums, squares, shares, before, after, split[c], c)
         before, after = after, before
     labels = np.empty(n, np.int32)
     last = n
