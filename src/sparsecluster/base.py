@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import Any, Self
 
 import numpy as np
@@ -60,8 +61,9 @@ class SparseClusterer(SelectorMixin, ClusterMixin, BaseEstimator):
         """Labels of the items of X."""
         return self.fit(X).labels_
 
+    @abstractmethod
     def fit(self, X: Any, y: None = None) -> Self:
-        raise NotImplementedError
+        """Find the groups of the rows of X and the columns that make them."""
 
     def summary(self) -> str:
         """The result in a few lines of text."""
