@@ -39,16 +39,22 @@ class Ending(NamedTuple):
 class Pool:
     """The climbs at one size: the best of all, and where those from independent starts ended."""
 
-    best: Climb
-
     def __init__(self) -> None:
         self.fresh: list[Ending] = []
+        self._best: Climb | None = None
 
     def add(self, found: Climb, fresh: bool = False) -> None:
-        if not hasattr(self, "best") or found.objective > self.best.objective:
-            self.best = found
+        """Keep the climb if it is the best so far, and where it ended if its start was independent of the others."""
+        if self._best is None or found.objective > self._best.objective:
+            self._best = found
         if fresh:
             self.fresh.append(Ending(found.labels, found.objective))
+
+    @property
+    def best(self) -> Climb:
+        """The climb of largest objective."""
+        assert self._best is not None, "a pool is asked for its best only after a climb"
+        return self._best
 
     @property
     def hits(self) -> int:
