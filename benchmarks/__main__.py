@@ -8,7 +8,7 @@ import time
 
 from .report import write_page
 
-NAMES = ("cold", "speed", "growth", "accuracy", "choices", "picture")
+NAMES = ("cold", "speed", "kinds", "growth", "accuracy", "hamming", "mixed", "gaps", "choices", "picture")
 
 
 def main():

@@ -1,9 +1,11 @@
-"""The paper's designs: what is drawn follows the model that is written down."""
+"""The designs: what is drawn follows the model that is written down."""
+
+import sys
 
 import numpy as np
 import pytest
 
-from sparsecluster.datasets import correlated_groups, shifted_groups
+from sparsecluster.datasets import bernoulli_groups, correlated_groups, mixed_groups, shifted_groups
 from sparsecluster.datasets.designs import DIFFERENT_COVARIANCES, SAME_COVARIANCE
 
 # Items in a group that is large enough to show its mean and covariance.
@@ -89,3 +91,97 @@ def test_noise_is_correlated():
     X = correlated_groups(n_features=50, group_size=MANY, seed=5).X[:MANY]
     apart = np.corrcoef(X.T)[np.triu_indices(50, 1)]
     assert np.abs(apart).max() > 0.1
+
+
+def test_bernoulli_groups_are_as_in_the_paper():
+    X, truth, useful = bernoulli_groups()
+    assert X.shape == (90, 30)
+    assert X.dtype == float
+    assert set(np.unique(X)) == {0.0, 1.0}
+    assert np.bincount(truth).tolist() == [30, 30, 30]
+    np.testing.assert_array_equal(useful, np.arange(30) < 15)
+
+
+def test_each_bernoulli_group_owns_five_features():
+    design = bernoulli_groups(q=0.7, n_features=18, group_size=MANY)
+    expected = np.full((3, 18), 0.1)
+    for group in range(3):
+        expected[group, 5 * group : 5 * group + 5] = 0.7
+    np.testing.assert_allclose(group_means(design), expected, atol=0.02)
+
+
+def test_bernoulli_features_are_independent_within_a_group():
+    X, truth, _ = bernoulli_groups(q=0.6, n_features=16, group_size=MANY)
+    apart = np.corrcoef(X[truth == 1].T)[np.triu_indices(16, 1)]
+    assert np.abs(apart).max() < 0.03
+
+
+def test_bernoulli_groups_need_room_for_their_15_useful_features():
+    with pytest.raises(ValueError, match="at least 15"):
+        bernoulli_groups(n_features=14)
+
+
+def shares(design, column, group):
+    """Share of each level among the values seen in one group."""
+    return design.X[column][design.truth == group].value_counts(normalize=True, sort=False).to_numpy()
+
+
+def test_mixed_groups_are_half_numbers_and_half_categories_of_2_to_6_levels():
+    pd = pytest.importorskip("pandas")
+    X, truth, useful = mixed_groups()
+    assert X.shape == (90, 100)
+    assert np.bincount(truth).tolist() == [30, 30, 30]
+    assert set(X.dtypes.iloc[:50]) == {np.dtype(float)}
+    assert all(isinstance(kind, pd.CategoricalDtype) for kind in X.dtypes.iloc[50:])
+    assert {kind.categories.size for kind in X.dtypes.iloc[50:]} == {2, 3, 4, 5, 6}
+    assert all(isinstance(level, str) for kind in X.dtypes.iloc[50:] for level in kind.categories)
+    assert useful[:5].all()
+    assert useful[50:55].all()
+    assert useful.sum() == 10
+
+
+def test_mixed_groups_miss_the_share_of_values_asked_for():
+    pytest.importorskip("pandas")
+    missing = mixed_groups(n_features=8, n_useful=4, group_size=MANY, gaps=0.2).X.isna().mean()
+    np.testing.assert_allclose(missing, 0.2, atol=0.01)
+    assert not mixed_groups(gaps=0.0).X.isna().any(axis=None)
+
+
+def test_useful_numbers_lie_at_minus_shift_zero_and_shift_and_others_at_zero():
+    pytest.importorskip("pandas")
+    design = mixed_groups(n_features=12, n_useful=6, group_size=MANY, shift=0.8)
+    numbers = design.X.filter(like="number").groupby(design.truth)
+    means = np.sort(numbers.mean().to_numpy(), axis=0)
+    np.testing.assert_allclose(means, np.outer([-0.8, 0.0, 0.8], design.useful[:6]), atol=0.03)
+    np.testing.assert_allclose(numbers.std().to_numpy(), 1.0, atol=0.03)
+
+
+def test_a_category_takes_the_favourite_of_the_group_and_useless_ones_have_one_favourite():
+    pytest.importorskip("pandas")
+    design = mixed_groups(n_features=40, n_useful=20, group_size=MANY, likely=0.7)
+    for column, useful in zip(design.X.columns[20:], design.useful[20:], strict=True):
+        by_group = np.array([shares(design, column, group) for group in range(3)])
+        n_levels = by_group.shape[1]
+        rest = 0.3 / (n_levels - 1)
+        np.testing.assert_allclose(np.sort(by_group, axis=1)[:, -1], 0.7, atol=0.02)
+        np.testing.assert_allclose(np.sort(by_group, axis=1)[:, :-1], rest, atol=0.02)
+        assert np.unique(by_group.argmax(axis=1)).size == (min(n_levels, 3) if useful else 1)
+
+
+def test_a_seed_is_a_mixed_table():
+    pytest.importorskip("pandas")
+    assert mixed_groups(seed=3).X.equals(mixed_groups(seed=3).X)
+    assert not mixed_groups(seed=3).X.equals(mixed_groups(seed=4).X)
+
+
+@pytest.mark.parametrize("n_useful", [-1, 11])
+def test_mixed_groups_have_room_for_the_useful_features(n_useful):
+    pytest.importorskip("pandas")
+    with pytest.raises(ValueError, match=r"n_useful must be in \[0, 10\]"):
+        mixed_groups(n_features=10, n_useful=n_useful)
+
+
+def test_without_pandas_mixed_groups_say_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(ImportError, match="pip install pandas"):
+        mixed_groups()

@@ -49,7 +49,7 @@ def test_scores_do_not_depend_on_units(features_of, table, labels):
 @pytest.mark.parametrize("standardize", [True, False])
 @pytest.mark.parametrize("subset", SUBSETS)
 def test_within_is_trace_of_pairs_minus_their_mean_in_clusters(features_of, table, labels, subset, standardize):
-    similarity = features_of(table, standardize).pairs(np.array(subset))
+    similarity = features_of(table, standardize).pairs(np.array(subset)).similarity
     seen = naive.standardised(table) if standardize else table
     within = sum(naive.within(seen[:, a], labels) for a in subset)
     assert np.trace(similarity) - naive.similarity_objective(similarity, labels) == pytest.approx(within, rel=1e-10)
@@ -69,7 +69,7 @@ def test_squared_distances_of_rows_are_the_dissimilarity(features_of, table, sub
 def test_rows_and_pairs_are_the_same_geometry(features_of, table, subset):
     features = features_of(table)
     rows, weights = features.rows(np.array(subset))
-    np.testing.assert_allclose((rows * weights) @ rows.T, features.pairs(np.array(subset)), atol=1e-14)
+    np.testing.assert_allclose((rows * weights) @ rows.T, features.pairs(np.array(subset)).similarity, atol=1e-14)
 
 
 # ---------------------------------------------------------------- permuted copies
@@ -96,11 +96,11 @@ def test_a_seed_gives_one_copy_and_another_seed_another(features_of, table):
 @pytest.mark.parametrize("seed", [None, 5])
 def test_what_is_released_comes_back_the_same(features_of, table, labels, seed):
     features = features_of(table) if seed is None else features_of(table).permuted(seed)
-    scores, pairs = features.scores(labels, K), features.pairs(np.arange(P))
+    scores, pairs = features.scores(labels, K), features.pairs(np.arange(P)).similarity
     features.release()
     np.testing.assert_array_equal(features.scores(labels, K), scores)
     features.release()
-    np.testing.assert_array_equal(features.pairs(np.arange(P)), pairs)
+    np.testing.assert_array_equal(features.pairs(np.arange(P)).similarity, pairs)
 
 
 # ---------------------------------------------------------------- digits

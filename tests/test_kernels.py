@@ -202,7 +202,7 @@ def test_shuffle_is_that_of_the_twin():
     table = np.random.default_rng(0).standard_normal((11, 4))
     for seed in (0, 1, 2**63 - 1):
         found = table.copy()
-        shuffle_columns(found, np.uint64(seed))
+        shuffle_columns(found, np.arange(found.shape[1]), np.uint64(seed))
         np.testing.assert_array_equal(found, naive.shuffled(table, seed))
 
 
@@ -211,7 +211,7 @@ def test_shuffle_permutes_each_column_by_its_own_permutation():
     seen = set()
     for seed in range(5):
         found = table.copy()
-        shuffle_columns(found, np.uint64(seed))
+        shuffle_columns(found, np.arange(found.shape[1]), np.uint64(seed))
         np.testing.assert_array_equal(np.sort(found, axis=0), table)
         seen |= {tuple(column) for column in found.T}
     assert len(seen) == 5 * 8
@@ -222,7 +222,7 @@ def test_shuffle_makes_every_order_equally_often():
     seen: Counter[tuple[float, ...]] = Counter()
     for seed in np.random.default_rng(0).integers(2**63, size=n_seeds, dtype=np.uint64):
         table = np.tile(np.arange(4.0)[:, None], n_columns)
-        shuffle_columns(table, seed)
+        shuffle_columns(table, np.arange(table.shape[1]), seed)
         seen.update(map(tuple, table.T))
     counts = [seen[order] for order in permutations(range(4))]
     assert sum(counts) == n_seeds * n_columns
@@ -234,7 +234,7 @@ def test_shuffle_does_not_link_neighbouring_columns():
     pairs = np.zeros((4, 4))
     for seed in range(200):
         table = np.tile(np.arange(4.0)[:, None], 40)
-        shuffle_columns(table, np.uint64(seed))
+        shuffle_columns(table, np.arange(table.shape[1]), np.uint64(seed))
         np.add.at(pairs, (table[0, :-1].astype(int), table[0, 1:].astype(int)), 1)
     assert chisquare(pairs.ravel()).pvalue > 0.001
 

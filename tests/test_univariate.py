@@ -8,12 +8,17 @@ from ckmeans import ckmeans
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sparsecluster.kernels.univariate import univariate_labels, univariate_within
+from sparsecluster.kernels.univariate import SQUARES, univariate_labels, univariate_within
 from tests import naive
 
 
+def all_withins(columns, k):
+    """Of columns that are seen in all items."""
+    return univariate_within(SQUARES, columns, np.full(len(columns), columns.shape[1]), k)
+
+
 def smallest_within(x, k):
-    return univariate_within(np.sort(np.asarray(x, dtype=float))[None, :], k)[0]
+    return all_withins(np.sort(np.asarray(x, dtype=float))[None, :], k)[0]
 
 
 @pytest.mark.parametrize("whole", [False, True])
@@ -44,14 +49,14 @@ def test_as_the_ckmeans_package(n):
     columns = np.sort(np.concatenate([rng.standard_normal((4, n)), rng.exponential(size=(4, n))]), axis=1)
     for k in (2, 3, 5, 9):
         theirs = [sum(np.var(group) * group.size for group in ckmeans(column, k)) for column in columns]
-        np.testing.assert_allclose(univariate_within(columns, k), theirs, rtol=1e-9)
+        np.testing.assert_allclose(all_withins(columns, k), theirs, rtol=1e-9)
 
 
 @pytest.mark.parametrize("data", ["gauss", "leukemia500"])
 def test_never_above_the_best_of_300_starts_in_r(reference, data):
     given = reference.result(data, "univariate-kmeans-best-of-300")
     columns = reference.table(data)[:, : len(given["withinss"])]
-    found = univariate_within(np.sort(columns.T, axis=1), given["k"])
+    found = all_withins(np.sort(columns.T, axis=1), given["k"])
     # R's values are printed with ten decimals.
     assert np.all(found <= np.array(given["withinss"]) + 1e-9)
 
@@ -62,7 +67,7 @@ def test_labels_reach_the_value_and_rise_with_it(k, dtype):
     rng = np.random.default_rng(k)
     for n in (k, k + 1, 20):
         x = np.sort(rng.standard_normal(n).astype(dtype))
-        labels = univariate_labels(x, k)
+        labels = univariate_labels(SQUARES, x, k)
         assert naive.within(x.astype(float), labels) == pytest.approx(smallest_within(x, k), abs=1e-12)
         assert np.all(np.diff(labels) >= 0)
         assert set(labels) == set(range(k))
@@ -71,7 +76,7 @@ def test_labels_reach_the_value_and_rise_with_it(k, dtype):
 @pytest.mark.parametrize("k", [2, 3, 4, 5])
 def test_every_cluster_gets_an_item_even_where_values_are_fewer(k):
     x = np.array([0.0, 0.0, 1.0, 1.0, 1.0])
-    labels = univariate_labels(x, k)
+    labels = univariate_labels(SQUARES, x, k)
     assert set(labels) == set(range(k))
     assert naive.within(x, labels) == pytest.approx(smallest_within(x, k), abs=1e-12)
 

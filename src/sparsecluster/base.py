@@ -1,4 +1,4 @@
-"""What every estimator here shares: chosen features, names, prediction by nearest centre, a summary."""
+"""What every estimator here shares: chosen features, names, prediction by the nearest cluster, a summary."""
 
 from __future__ import annotations
 
@@ -9,18 +9,23 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.feature_selection import SelectorMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from .checks import NAMES_SHOWN, check_finite, check_numeric_columns
-from .features.base import Table
+from .checks import NAMES_SHOWN
 
 
 class SparseClusterer(SelectorMixin, ClusterMixin, BaseEstimator):
     """Groups items and selects features: `labels_` and a mask, with scikit-learn's selector API.
 
-    A subclass sets, in `fit`, `labels_`, `support_`, `feature_scores_`, `cluster_centers_` (k x p, in user's units),
-    `_spread` (standard deviation of each feature) and `_scale` (what it is divided by before distances are taken).
+    A subclass sets, in `fit`, `labels_`, `support_`, `feature_scores_`, `_form` (how new items are read),
+    `_profiles` (the clusters in each chosen column, in the order of the columns) and `_n_features` (of all columns).
     """
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.sparse = True
+        return tags
 
     def _get_support_mask(self) -> npt.NDArray[np.bool_]:
         check_is_fitted(self)
@@ -31,31 +36,29 @@ class SparseClusterer(SelectorMixin, ClusterMixin, BaseEstimator):
         names = getattr(self, "feature_names_in_", None)
         return [f"x{a}" for a in range(self.n_features_in_)] if names is None else list(names)
 
-    def _new_items(self, X: Any) -> Table:
-        check_is_fitted(self)
-        check_numeric_columns(X)
-        X = validate_data(self, X, reset=False, dtype=[np.float64, np.float32], ensure_all_finite=False)
-        check_finite(X, self._names())
-        return X
-
-    def _nearest(self, X: Table) -> npt.NDArray[np.intp]:
-        """Nearest centre on the chosen features, given alone, each divided by its scale."""
-        centres, scale = self.cluster_centers_[:, self.support_], self._scale[self.support_]
-        return np.argmin([(((X - centre) / scale) ** 2).sum(axis=1) for centre in centres], axis=0)
-
     def predict(self, X: Any) -> npt.NDArray[np.intp]:
-        """Nearest cluster of each item, by the chosen features alone."""
-        return self._nearest(self._new_items(X)[:, self.support_])
+        """Nearest cluster of each item, by the chosen features alone.
+
+        The nearest is the one with the smallest average dissimilarity to its items less half of their own average
+        dissimilarity, which for squared differences is the distance to the centre. With metric="precomputed", X holds
+        the dissimilarities of the new items to those of `fit`, (p, new, n).
+        """
+        values = self._new_values(X)
+        return self._profiles.nearest(values)
 
     def score(self, X: Any, y: None = None) -> float:
-        """Share of the chosen features' spread that the nearest centres explain; 1 is perfect.
+        """Share of the chosen features' spread that the nearest clusters explain; 1 is perfect.
 
-        1 - (1/s) sum_{a in S} mean_i (x_ia - c_{k(i) a})^2 / v_a, with v_a the variance of feature a in `fit`.
-        On the data of `fit` it is `objective_` / s.
+        1 - (1/s) sum_{a in S} mean_i d_a(i, C_k(i)) / v_a, with d_a the distance of an item to a cluster, for squared
+        differences (x_ia - c_ka)^2, and v_a the mean of that to all items of `fit` as one cluster, the variance. On
+        the data of `fit` it is `objective_` / s.
         """
-        chosen = self._new_items(X)[:, self.support_]
-        centres = self.cluster_centers_[:, self.support_][self._nearest(chosen)]
-        return float(1.0 - np.mean(((chosen - centres) / self._spread[self.support_]) ** 2))
+        values = self._new_values(X)
+        return self._profiles.explained(values)
+
+    def _new_values(self, X: Any) -> list[Any]:
+        check_is_fitted(self)
+        return self._form.new_values(self, X, np.flatnonzero(self.support_))
 
     def fit_predict(self, X: Any, y: None = None) -> npt.NDArray[np.intp]:
         """Labels of the items of X."""
@@ -76,7 +79,7 @@ class SparseClusterer(SelectorMixin, ClusterMixin, BaseEstimator):
         return "\n".join(
             [
                 f"{sizes.size} clusters of {', '.join(map(str, sizes))} items",
-                f"{chosen.size} of {self.n_features_in_} features make them; the clusters explain "
+                f"{self._profiles.n_features} of {self._n_features} features make them; the clusters explain "
                 f"{self.feature_scores_[chosen].mean():.0%} of their spread",
                 f"most telling: {best}",
             ]

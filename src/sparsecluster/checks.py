@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from numbers import Integral, Real
 from typing import Any
 
@@ -12,9 +12,17 @@ import numpy as np
 import numpy.typing as npt
 
 from .features.base import Table
+from .features.columns import ColumnTable
+from .features.functions import all_pairs
+from .features.matrices import Matrices
+from .features.source import LEAST_SEEN, enough_seen, seen_counts, varies
 
 # Names listed in a message before it says "and n more".
 NAMES_SHOWN = 5
+# Items on which a user's function is tried before work starts.
+ITEMS_TRIED = 50
+# Two entries of a matrix that differ by less than this share of the largest are the same but for rounding.
+SYMMETRIC = 1e-8
 
 
 def check_choice(name: str, value: object, allowed: Sequence[str], advice: str = "") -> str:
@@ -63,64 +71,202 @@ def check_size(value: object, n_features: int) -> int | None:
     return check_count(name, value, 1, n_features, advice)
 
 
-def check_numeric_columns(X: Any) -> None:
-    """Refuse a data frame with columns that are not numbers, by name."""
-    import narwhals.stable.v1 as nw
-
-    frame = nw.from_native(X, pass_through=True, eager_only=True)
-    if not isinstance(frame, nw.DataFrame):
-        return
-    bad = [name for name, kind in frame.schema.items() if not (kind.is_numeric() or kind == nw.Boolean)]
-    if bad:
-        kinds = ", ".join(f"{name!r} ({frame.schema[name]})" for name in bad[:NAMES_SHOWN])
-        raise ValueError(
-            f"All columns must be numbers; {len(bad)} of {len(frame.columns)} are not: {kinds}{_more(len(bad))}. "
-            "Drop them or turn them into numbers first."
-        )
-
-
 def check_finite(X: Table, names: Sequence[str]) -> None:
-    """Refuse NaN and inf, saying in which columns."""
+    """Refuse infinity, saying in which columns; NaN is a gap."""
     # A sum is not finite if a value is not, and may overflow on its own; only then is it worth looking closer.
     with np.errstate(all="ignore"):
         suspects = np.flatnonzero(~np.isfinite(X.sum(axis=0, dtype=np.float64)))
-    for what, test, advice in (
-        ("NaN", np.isnan, "Fill them first (for example with sklearn.impute.SimpleImputer) or drop these columns."),
-        ("infinity", np.isinf, "Replace them by finite numbers or drop these columns."),
-    ):
-        counts = {a: int(test(X[:, a]).sum()) for a in suspects.tolist()}
-        bad = [a for a in counts if counts[a]]
-        if bad:
-            listed = ", ".join(f"{names[a]!r} ({counts[a]})" for a in bad[:NAMES_SHOWN])
-            raise ValueError(
-                f"Input X contains {what} in {len(bad)} of {X.shape[1]} columns: {listed}{_more(len(bad))}. {advice}"
-            )
-
-
-def usable_columns(X: Table, names: Sequence[str]) -> npt.NDArray[np.intp]:
-    """Columns that are not constant; the others are named in a warning."""
-    usable = X.max(axis=0) > X.min(axis=0)
-    constant = np.flatnonzero(~usable)
-    if constant.size == X.shape[1]:
-        raise ValueError(f"All {X.shape[1]} columns are constant, so there is nothing to group by. Check the input.")
-    if constant.size:
-        listed = ", ".join(repr(names[a]) for a in constant[:NAMES_SHOWN])
-        columns = "1 constant column is" if constant.size == 1 else f"{constant.size} constant columns are"
-        warnings.warn(
-            f"{columns} kept out and never chosen: {listed}{_more(constant.size)}.",
-            UserWarning,
-            stacklevel=3,
+    counts = {a: int(np.isinf(X[:, a]).sum()) for a in suspects.tolist()}
+    bad = [a for a in counts if counts[a]]
+    if bad:
+        listed = ", ".join(f"{names[a]!r} ({counts[a]})" for a in bad[:NAMES_SHOWN])
+        raise ValueError(
+            f"Input X contains infinity in {len(bad)} of {X.shape[1]} columns: {listed}{_more(len(bad))}. "
+            "Replace them by finite numbers, by NaN for a gap, or drop these columns."
         )
-    return np.flatnonzero(usable)
+
+
+def usable_columns(X: Table, names: Sequence[str], n_clusters: int, has_gaps: bool) -> npt.NDArray[np.intp]:
+    """Columns that vary and are seen often enough; the others are named in warnings."""
+    seen = enough_seen(seen_counts(X), len(X), n_clusters) if has_gaps else np.ones(X.shape[1], bool)
+    constant = seen & ~varies(X)
+    return keep_out(names, "columns", constant, ~seen)
+
+
+def keep_out(names: Sequence[str], what: str, constant: Any, unseen: Any) -> npt.NDArray[np.intp]:
+    """Places of the others; those kept out are named in warnings."""
+    usable = np.flatnonzero(~(constant | unseen))
+    if not usable.size:
+        raise ValueError(
+            f"All {len(names)} {what} are constant or have too few values, so there is nothing to group by. "
+            "Check the input."
+        )
+    for places, why in ((constant, "constant"), (unseen, "too often missing")):
+        out = np.flatnonzero(places)
+        if out.size:
+            listed = ", ".join(repr(names[a]) for a in out[:NAMES_SHOWN])
+            are = f"{out.size} {what} are" if out.size > 1 else f"1 {what.rstrip('s')} is"
+            warnings.warn(
+                f"{are} {why}, so kept out and never chosen: {listed}{_more(out.size)}.",
+                UserWarning,
+                stacklevel=6,
+            )
+    return usable
+
+
+def check_some_seen(X: Table) -> None:
+    """Every item has a value somewhere."""
+    blank = np.flatnonzero(np.isnan(X).all(axis=1))
+    if blank.size:
+        listed = ", ".join(map(str, blank[:NAMES_SHOWN]))
+        raise ValueError(
+            f"{blank.size} of {len(X)} rows have no value in any usable column, so nothing says where they belong: "
+            f"rows {listed}{_more(blank.size)} (counted from 0). Drop them first."
+        )
 
 
 def check_distinct(X: Table, n_clusters: int) -> None:
     """As many different rows as clusters."""
-    distinct = len(np.unique(X, axis=0))
+    distinct = len({row.tobytes() for row in np.ascontiguousarray(X + 0.0)})
     if distinct < n_clusters:
+        raise few_distinct(distinct, n_clusters)
+
+
+def few_distinct(distinct: int, n_clusters: int) -> ValueError:
+    """The error for too few different rows."""
+    return ValueError(
+        f"X has only {distinct} distinct rows, fewer than n_clusters={n_clusters}. Ask for fewer clusters."
+    )
+
+
+def check_all_known(values: Table) -> None:
+    """Refuse NaN and infinity among the stored values of a sparse matrix."""
+    bad = int((~np.isfinite(values)).sum())
+    if bad:
         raise ValueError(
-            f"X has only {distinct} distinct rows, fewer than n_clusters={n_clusters}. Ask for fewer clusters."
+            f"A sparse matrix must hold finite numbers; {bad} of its stored values are NaN or infinity. Gaps are "
+            "understood in dense tables: use X.toarray(), or fill them in first."
         )
+
+
+# ---------------------------------------------------------------- dissimilarities
+
+
+def check_functions(table: ColumnTable, columns: npt.NDArray[np.intp], names: Sequence[str]) -> None:
+    """A user's function is a dissimilarity, as far as some of the items show."""
+    for a in columns.tolist():
+        column = table.columns[a]
+        if not isinstance(column.kind, str):
+            seen = table.values[~np.isnan(table.values[:, a]), a][:ITEMS_TRIED]
+            values = column.decode(seen)
+            try:
+                matrix = all_pairs(column.kind, values, values)
+            except Exception as error:
+                raise ValueError(
+                    f"The function given as metric fails on column {names[a]!r} with {type(error).__name__}: {error}. "
+                    "It must take two values of the column and return a number."
+                ) from error
+            check_matrix(matrix, f"The metric of column {names[a]!r} on its first {len(seen)} values")
+
+
+def check_matrices(X: Any) -> tuple[Matrices, npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    """p dissimilarity matrices of one size; the share of pairs seen in each, and its largest entry."""
+    read, count = matrix_reader(X)
+    n = 0
+    seen: list[float] = []
+    most: list[float] = []
+    while count is None or len(seen) < count:
+        try:
+            given = read(len(seen))
+        except IndexError:
+            if count is not None:
+                raise
+            break
+        name = f"Matrix {len(seen)}"
+        matrix = check_matrix(given, name)
+        n = n or len(matrix)
+        if len(matrix) != n:
+            raise ValueError(f"{name} is {len(matrix)} x {len(matrix)}, the ones before it {n} x {n}. Give one size.")
+        gaps = np.isnan(matrix)
+        np.fill_diagonal(gaps, True)
+        seen.append(1.0 - (gaps.sum() - n) / max(n * (n - 1), 1))
+        most.append(0.0 if gaps.all() else float(matrix[~gaps].max()))
+    if not seen:
+        raise ValueError('metric="precomputed" needs at least one matrix; X has none.')
+    gapped = frozenset(np.flatnonzero(np.array(seen) < 1).tolist())
+    return Matrices(read, len(seen), n, gapped, computed=callable(X)), np.array(seen), np.array(most)
+
+
+def matrix_reader(X: Any) -> tuple[Callable[[int], Any], int | None]:
+    """How to read matrix a, and how many there are; None where only trying tells."""
+    if callable(X):
+        return X, None
+    if isinstance(X, list | tuple) and all(np.ndim(matrix) == 2 for matrix in X):
+        return X.__getitem__, len(X)
+    if isinstance(X, np.ndarray) and X.ndim == 3:
+        return X.__getitem__, len(X)
+    raise ValueError(
+        'metric="precomputed" takes p matrices n x n: an array of shape (p, n, n), a list of arrays, or a function '
+        "that gives matrix a = 0, 1, ... and raises IndexError after the last; got "
+        f"{type(X).__name__} of shape {np.shape(X)}. A single matrix D goes in as [D]."
+    )
+
+
+def check_matrix(given: Any, name: str) -> npt.NDArray[np.float64]:
+    """Square, symmetric, not negative, zero on the diagonal; NaN for pairs that are not seen."""
+    try:
+        matrix = np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} must hold numbers; got {type(given).__name__}.") from None
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
+        raise ValueError(f"{name} must be square, n x n; got shape {matrix.shape}.")
+    if len(matrix) < 2:
+        raise ValueError(f"{name} has {len(matrix)} row; at least 2 items are needed.")
+    rules = (
+        (np.isinf(matrix), "infinite", "Replace it, or use NaN for a pair that is not known."),
+        (matrix < 0, "negative", "Dissimilarities are zero or more; turn similarities around first."),
+        (np.diag(np.nan_to_num(np.diag(matrix))) != 0, "not zero, on the diagonal", "An item is not unlike itself."),
+    )
+    for bad, what, advice in rules:
+        if bad.any():
+            i, j = np.argwhere(bad)[0]
+            raise ValueError(f"{name} has an entry that is {what}: {matrix[i, j]} at ({i}, {j}). {advice}")
+    largest = np.nanmax(matrix) if not np.isnan(matrix).all() else 0.0
+    gaps = np.isnan(matrix)
+    skewed = (gaps != gaps.T) | (np.abs(matrix - matrix.T) > SYMMETRIC * largest)
+    if skewed.any():
+        i, j = np.argwhere(skewed)[0]
+        raise ValueError(
+            f"{name} must be symmetric; entry ({i}, {j}) is {matrix[i, j]} and entry ({j}, {i}) is {matrix[j, i]}. "
+            "Use (D + D.T) / 2 if that is what you mean."
+        )
+    return matrix
+
+
+def usable_matrices(seen: Any, most: Any, names: Sequence[str]) -> npt.NDArray[np.bool_]:
+    """Mask of the matrices that vary and have enough pairs; the others are named in warnings."""
+    few = seen < LEAST_SEEN**2
+    usable = np.zeros(len(names), bool)
+    usable[keep_out(names, "matrices", ~few & (most == 0), few)] = True
+    return usable
+
+
+def check_cross(X: Any, n_matrices: int, n_items: int, columns: npt.NDArray[np.intp]) -> list[Any]:
+    """Dissimilarities of new items to those of fit, for some of the matrices."""
+    needed = (
+        f'After fit with metric="precomputed" new items are placed by their dissimilarities to the {n_items} items of '
+        f"fit: {n_matrices} matrices of new x {n_items}, as an array or a list"
+    )
+    if not callable(X) and (not isinstance(X, list | tuple | np.ndarray) or len(X) != n_matrices):
+        raise ValueError(f"{needed}; got {type(X).__name__} of shape {np.shape(X)}.")
+    read = X if callable(X) else X.__getitem__
+    cross = [np.asarray(read(a), dtype=np.float64) for a in columns.tolist()]
+    for a, matrix in zip(columns.tolist(), cross, strict=True):
+        if matrix.ndim != 2 or matrix.shape[1] != n_items or len(matrix) != len(cross[0]):
+            raise ValueError(f"{needed}; matrix {a} has shape {matrix.shape}.")
+        if (matrix < 0).any() or np.isinf(matrix).any():
+            raise ValueError(f"{needed}, finite and not negative; matrix {a} is not.")
+    return cross
 
 
 def _more(count: int) -> str:

@@ -7,36 +7,28 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import validate_data
 
 from .base import SparseClusterer
-from .checks import (
-    check_bool,
-    check_choice,
-    check_count,
-    check_distinct,
-    check_finite,
-    check_jobs,
-    check_numeric_columns,
-    check_size,
-    usable_columns,
-)
+from .checks import check_bool, check_choice, check_count, check_jobs, check_size
 from .climb import Climb, Problem, climb
-from .clusterers.kmeans import KMeans
+from .clusterers.registry import make_clusterer
 from .consensus import consensus
-from .features.arrange import arrangement
-from .features.base import Floats, Labels, Table
-from .features.numeric import NumericFeatures, Source
+from .features.base import Labels
+from .features.source import ItemSource, columns_of
 from .gap import Effort, GapCurve, GapKind, Null, Rule, Search, choose_size
 from .parallel import Workers, one_thread_blas
+from .profiles import Profiles, make_profile
 from .progress import Progress, Verbosity
+from .reading import Data, Request, read
 from .sample import draw_sample, spread
 from .search import ROUNDS, NInit, search_size
+from .tables import Metric
 
-# Values looked at together.
-BLOCK_VALUES = 2**20
 # Values in a table below which threads only wait for each other.
 THREADS_PAY = 2**18
+# A clusterer that works on pairs costs the square of the number of items: a smaller share of `subsample` goes as far,
+# and with more items than this all pairs are too many to look at even once.
+PAIRS_SHARE, MOST_PAIRED = 0.25, 10_000
 
 
 class SASClustering(SparseClusterer):
@@ -46,7 +38,8 @@ class SASClustering(SparseClusterer):
 
         sum_{a in S} (1 - Delta_a[C] / T_a),
 
-    where Delta_a[C] is the within-cluster sum of squares of feature a and T_a its total sum of squares. Where s is not
+    where Delta_a[C] = sum_k (1/|C_k|) sum_{i<j in C_k} delta_a(i, j) is the within-cluster dissimilarity of feature a
+    (for numbers, the within-cluster sum of squares) and T_a the same with all items in one cluster. Where s is not
     given it is chosen by the gap statistic against copies of the data in which every feature is permuted on its own.
 
     Parameters
@@ -55,6 +48,18 @@ class SASClustering(SparseClusterer):
         Number of groups k.
     n_features_to_select : "auto", int or float, default="auto"
         Number s of features, or their share in (0, 1]. "auto" chooses it by the gap statistic.
+    metric : str, callable or dict, default="auto"
+        How a column tells items apart: "euclidean" (squared difference), "manhattan" (distance), "hamming" (same level
+        or not), "ordinal" (distance of ranks), or a function of two values. "auto" goes by the types of the columns:
+        numbers and dates by squared difference, ordered categories by rank, text, categories and truth values by level.
+        A dict {column: metric} says it for some columns. "precomputed": X is p dissimilarity matrices n x n.
+    clusterer : str or object, default="auto"
+        Step 1: "kmeans", "hillclimb" (any dissimilarity), "kmedoids", "spectral", "hierarchical" (or "average",
+        "complete", "ward"), "partition" (clusters of equal size), or any object with `fit_predict`. "auto" is "kmeans"
+        where items have coordinates (numbers and levels) and "hillclimb" elsewhere: both climb the objective above.
+    feature_groups : dict or sequence, default=None
+        Columns that are chosen together: {group: columns}, or one name for each column, None for one that stands alone.
+        A group is one feature; its dissimilarity is the mean of those of its columns.
     standardize : bool, default=True
         Give every feature the same weight in the clustering. Scores do not depend on the scale of a feature either way.
     search : {"path", "grid", "golden"}, default="path"
@@ -80,7 +85,8 @@ class SASClustering(SparseClusterer):
         best one, which then owes its place to noise.
     subsample : int or None, default=2000
         Where there are more items than this, s is chosen and starts are made on so many of them, drawn at random; the
-        last climb is on all items. None uses all items throughout.
+        last climb is on all items. A quarter of it where the clusterer works on pairs of items. None uses all items
+        throughout.
     max_iter : int, default=100
         Most passes through Steps 1 and 2 of Algorithm 1 in one climb.
     n_jobs : int, default=None
@@ -94,9 +100,11 @@ class SASClustering(SparseClusterer):
     ----------
     labels_ : cluster of every item; clusters are numbered from the largest to the smallest.
     support_ : mask of the chosen features (also `get_support()`).
-    feature_scores_ : 1 - Delta_a[C] / T_a of every feature, in [0, 1]; 0 for constant columns.
+    feature_scores_ : 1 - Delta_a[C] / T_a of every feature, in [0, 1], times the share of the items in which it is
+        seen; for each column that of its group; 0 for columns kept out.
     objective_ : sum of the scores of the chosen features.
-    cluster_centers_ : mean of every feature in every cluster, k x p, in the units of X.
+    cluster_centers_ : mean of every column in every cluster, k x p, in the units of X; the median of a column compared
+        by "manhattan", the commonest level of one with levels. Not for functions and precomputed matrices.
     gap_curve_ : the `GapCurve` behind the choice of s; None where s was given.
     history_ : one entry for every pass of the climb: objective, items moved, features changed.
     n_iter_ : number of passes.
@@ -105,6 +113,9 @@ class SASClustering(SparseClusterer):
     Notes
     -----
     The result depends on the data, the parameters and the seed, not on threads or on the order of rows and columns.
+
+    Gaps (NaN, None, NA) need no filling in: a pair of items counts for a feature where both are seen. This assumes that
+    whether a value is missing does not depend on the group.
 
     References
     ----------
@@ -128,6 +139,9 @@ class SASClustering(SparseClusterer):
         n_clusters: int = 3,
         *,
         n_features_to_select: int | float | str = "auto",
+        metric: Metric = "auto",
+        clusterer: str | object = "auto",
+        feature_groups: Any = None,
         standardize: bool = True,
         search: Search = "path",
         step: int | None = None,
@@ -146,6 +160,9 @@ class SASClustering(SparseClusterer):
     ) -> None:
         self.n_clusters = n_clusters
         self.n_features_to_select = n_features_to_select
+        self.metric = metric
+        self.clusterer = clusterer
+        self.feature_groups = feature_groups
         self.standardize = standardize
         self.search = search
         self.step = step
@@ -167,31 +184,25 @@ class SASClustering(SparseClusterer):
 
         Parameters
         ----------
-        X : array or data frame of n items x p features, all finite numbers.
+        X : array, sparse matrix or data frame of n items x p columns; gaps are welcome. With metric="precomputed", p
+            matrices n x n: an array (p, n, n), in memory or memory-mapped, a list, or a function that gives matrix
+            a = 0, 1, ... and raises IndexError after the last.
         y : ignored.
         """
         self._check_words()
-        check_numeric_columns(X)
-        X = validate_data(
-            self, X, dtype=[np.float64, np.float32], ensure_all_finite=False, ensure_min_samples=2, order=None
-        )
-        n, p = X.shape
-        check_finite(X, self._names())
-        check_count("n_clusters", self.n_clusters, 2, n, f"X has n_samples={n} rows.")
-        size = check_size(self.n_features_to_select, p)
-        usable = usable_columns(X, self._names())
-        if size is not None and size > usable.size:
+        request = Request(self.metric, self.feature_groups, int(self.n_clusters), bool(self.standardize))
+        data = read(self, X, request)
+        size = check_size(self.n_features_to_select, data.n_features)
+        usable = int(data.source.owners.max()) + 1
+        if size is not None and size > usable:
             raise ValueError(
-                f"n_features_to_select asks for {size} features; only {usable.size} of {p} columns are not constant."
+                f"n_features_to_select asks for {size} features; only {usable} of {data.n_features} are not constant "
+                "and seen often enough."
             )
-        order = arrangement(X, usable)
-        if order.distinct_items < self.n_clusters:
-            check_distinct(X, self.n_clusters)
-        source = Source(X, order.items, order.columns, bool(self.standardize))
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
         with one_thread_blas():
-            found, curve = self._solve(source, size, rng)
-        self._store(X, source, found, curve)
+            found, curve = self._solve(data, size, rng)
+            self._store(data, found, curve)
         return self
 
     def _check_words(self) -> None:
@@ -216,21 +227,51 @@ class SASClustering(SparseClusterer):
         if not (isinstance(self.n_init, str) and self.n_init == "auto"):
             check_count("n_init", self.n_init, 1, advice='Or use "auto".')
 
-    def _solve(self, source: Source, size: int | None, rng: np.random.Generator) -> tuple[Climb, GapCurve | None]:
+    def _solve(self, data: Data, size: int | None, rng: np.random.Generator) -> tuple[Climb, GapCurve | None]:
         """The climb to return, by way of a sample of the items where there are many."""
-        problem = Problem(NumericFeatures(source), KMeans(), int(self.n_clusters), int(self.max_iter))
+        features = data.source.features()
+        clusterer = make_clusterer(self.clusterer, features.has_rows)
+        problem = Problem(features, clusterer, int(self.n_clusters), int(self.max_iter))
+        on_pairs = clusterer.needs == "pairs"
         sample = None
-        if self.subsample is not None and source.items.size > self.subsample and isinstance(self.init, str):
-            sample = draw_sample(source, self.subsample, problem.n_clusters, size or 1, rng)
+        if self.subsample is not None and isinstance(self.init, str):
+            n_items = max(round(self.subsample * PAIRS_SHARE), 1) if on_pairs else self.subsample
+            if data.n_items > n_items:
+                sample = draw_sample(data.source, n_items, problem.n_clusters, size or 1, rng)
+        all_pairs_fit = data.n_items <= MOST_PAIRED or not on_pairs
         if sample is None:
-            return self._search(problem, source, size, rng)
-        on_sample = problem._replace(features=NumericFeatures(sample.source))
+            if not all_pairs_fit:
+                raise ValueError(
+                    f"This clusterer looks at all pairs of items, which it can for at most {MOST_PAIRED} items; there "
+                    f"are {data.n_items}. Use subsample=2000, and a word for init."
+                )
+            return self._search(problem, data.source, size, rng)
+        on_sample = problem._replace(features=sample.source.features())
         found, curve = self._search(on_sample, sample.source, size, rng)
-        labels = spread(problem, sample, found)
+        labels = spread(data.source, sample, found, self._profiles_of(data, sample.source, found))
+        # One pass scores the features on all items; more would need all pairs.
+        problem = problem if all_pairs_fit else problem._replace(max_iter=1)
         return climb(problem, labels, found.subset.size, rng), curve
 
+    def _profiles_of(self, data: Data, source: ItemSource, found: Climb) -> Profiles:
+        """What the clusters look like in the chosen columns."""
+        columns, members = columns_of(source, found.subset), np.bincount(source.owners)
+        owners = source.owners[np.isin(source.owners, found.subset)]
+        profiles = [
+            make_profile(
+                data.form.measure(a),
+                source.look(a, source.items, source.items),
+                found.labels,
+                int(self.n_clusters),
+                1.0 / members[owner],
+                bool(self.standardize),
+            )
+            for a, owner in zip(columns.tolist(), owners.tolist(), strict=True)
+        ]
+        return Profiles(profiles, found.subset.size)
+
     def _search(
-        self, problem: Problem, source: Source, size: int | None, rng: np.random.Generator
+        self, problem: Problem, source: ItemSource, size: int | None, rng: np.random.Generator
     ) -> tuple[Climb, GapCurve | None]:
         """The best climb at the given size, or at the one that the gap statistic chooses."""
         n_jobs = self.n_jobs if source.items.size * source.columns.size >= THREADS_PAY else 1
@@ -252,14 +293,16 @@ class SASClustering(SparseClusterer):
         pool = search_size(problem, size, rng, init=init, n_init=n_init, known=known, workers=workers)
         return (consensus(problem, pool, rng) if self.consensus else pool.best), curve
 
-    def _starts(self, problem: Problem, source: Source, rng: np.random.Generator) -> tuple[str, NInit, list[Labels]]:
+    def _starts(
+        self, problem: Problem, source: ItemSource, rng: np.random.Generator
+    ) -> tuple[str, NInit, list[Labels]]:
         """Kind and number of fresh starts, and the labels to start from where they are given."""
         if isinstance(self.init, str):
             return self.init, self.n_init, []
-        n, p = source.values.shape
+        n, p = source.items.size, self.n_features_in_
         given = np.asarray(self.init)
         if given.dtype == bool and given.shape == (p,):
-            subset = np.flatnonzero(given[source.columns])
+            subset = np.unique(source.owners[given[source.columns]])
             if subset.size:
                 return "auto", 0, [problem.cluster(subset, rng)]
         if given.dtype.kind in "iu" and given.shape == (n,):
@@ -271,42 +314,27 @@ class SASClustering(SparseClusterer):
             f"of which one chooses a column that is not constant; got {given.dtype} of shape {given.shape}."
         )
 
-    def _store(self, X: Table, source: Source, found: Climb, curve: GapCurve | None) -> None:
+    def _store(self, data: Data, found: Climb, curve: GapCurve | None) -> None:
         """Back to the user's order of rows and columns; clusters from the largest to the smallest."""
-        n, p = X.shape
+        source = data.source
         sizes = np.bincount(found.labels, minlength=self.n_clusters)
-        rank = np.empty(sizes.size, np.intp)
+        rank = np.empty(sizes.size, np.int32)
         rank[np.argsort(-sizes, kind="stable")] = np.arange(sizes.size)
-        self.labels_ = np.empty(n, np.intp)
-        self.labels_[source.items] = rank[found.labels]
-        self.support_ = np.zeros(p, bool)
-        self.support_[source.columns[found.subset]] = True
-        self.feature_scores_ = np.zeros(p)
-        self.feature_scores_[source.columns] = found.scores
+        found = found._replace(labels=rank[found.labels])
+        self.labels_ = np.empty(data.n_items, np.intp)
+        self.labels_[source.items] = found.labels
+        chosen = columns_of(source, found.subset)
+        self.support_ = np.zeros(data.n_columns, bool)
+        self.support_[chosen] = True
+        self.feature_scores_ = np.zeros(data.n_columns)
+        self.feature_scores_[source.columns] = found.scores[source.owners]
         self.objective_ = found.objective
         self.history_ = found.history
         self.n_iter_ = len(found.history)
         self.gap_curve_ = curve
-        self.cluster_centers_, self._spread = centres_and_spread(X, self.labels_, int(self.n_clusters))
-        self._scale = self._spread if self.standardize else np.ones(p)
-
-
-def centres_and_spread(X: Table, labels: npt.NDArray[np.intp], k: int) -> tuple[Floats, Floats]:
-    """Mean of every column in every cluster, and the standard deviation of every column.
-
-    Sums are of differences to the first row in units of the largest, so that a small spread about a large value keeps
-    its digits and no square is out of range.
-    """
-    n = len(X)
-    origin = X[0].astype(np.float64)
-    unit = np.maximum(X.max(axis=0) - origin, origin - X.min(axis=0))
-    unit[unit == 0] = 1.0
-    sums, squares = np.zeros((k, X.shape[1])), np.zeros(X.shape[1])
-    block = max(1, BLOCK_VALUES // X.shape[1])
-    for first in range(0, n, block):
-        shifted = (X[first : first + block] - origin) / unit
-        squares += (shifted**2).sum(axis=0)
-        sums += (labels[first : first + block] == np.arange(k)[:, None]).astype(np.float64) @ shifted
-    variance = squares / n - (sums.sum(axis=0) / n) ** 2
-    centres = origin + unit * (sums / np.bincount(labels, minlength=k)[:, None])
-    return centres, unit * np.sqrt(np.maximum(variance, 0.0))
+        profiles = self._profiles_of(data, source, found)
+        self._profiles = profiles._replace(columns=[profiles.columns[j] for j in np.argsort(chosen)])
+        self._form, self._n_features = data.form, data.n_features
+        centres = data.form.centres(source, self.labels_, int(self.n_clusters))
+        if centres is not None:
+            self.cluster_centers_ = centres

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from typing import Literal
 
 import numpy as np
 
 from ..features.base import Features, Labels, Subset
 
+Needs = Literal["rows", "pairs"]
+
 
 class Clusterer(ABC):
     """Groups items by the sum of dissimilarities over a subset of features."""
+
+    # What it works on: coordinates of the items (k-means may still take the pairs that these give), or pairs.
+    needs: Needs = "pairs"
 
     @abstractmethod
     def cluster(
@@ -24,5 +30,6 @@ class Clusterer(ABC):
     ) -> Labels:
         """Labels 0..k-1, every one of them used.
 
-        `warm` labels are improved, never made worse; without them the best of `n_starts` fresh starts is taken.
+        A clusterer that lowers the paper's objective improves `warm` labels and never makes them worse; others may use
+        them as they like. Without them the best of `n_starts` fresh starts is taken.
         """

@@ -1,4 +1,4 @@
-"""K-means for numbers: k-means++ seeds, Lloyd to get near, single-item moves to finish."""
+"""K-means: k-means++ seeds, Lloyd to get near, single-item moves to finish. On pairs it climbs any dissimilarity."""
 
 from __future__ import annotations
 
@@ -6,10 +6,12 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ..features.base import Features, Floats, Labels, Rows, Subset
+from ..features.base import Coordinates, Features, Labels, Pairs, Rows, SeenRows, SparseRows, Subset
+from ..kernels.gaps import improve_seen, seed_seen
 from ..kernels.pairs import improve_pairs, seed_pairs
 from ..kernels.rows import improve_rows, seed_rows
-from .base import Clusterer
+from ..kernels.sparse import improve_sparse, seed_sparse
+from .base import Clusterer, Needs
 
 Form = Literal["pairs", "rows"]
 
@@ -30,11 +32,23 @@ def cheaper_form(n_items: int, n_clusters: int, passes: int) -> Form:
     return "pairs" if GRAM_COST * n_items / 2 <= n_clusters * passes else "rows"
 
 
+# How to seed and how to improve, by what the items are given as.
+FORMS: dict[type, tuple[Any, Any]] = {
+    Pairs: (seed_pairs, improve_pairs),
+    Rows: (seed_rows, improve_rows),
+    SeenRows: (seed_seen, improve_seen),
+    SparseRows: (seed_sparse, improve_sparse),
+}
+
+
 class KMeans(Clusterer):
     """A clustering whose within sum of squares no move of a single item lowers.
 
-    Works on rows (n x q) or on pairs (n x n); both give the same labels, and `form=None` takes the cheaper.
+    Works on rows (n x q) or on pairs (n x n); both give the same labels, and `form=None` takes the cheaper. Rows with
+    gaps stay rows: only there is each sum over what is seen exact.
     """
+
+    needs: Needs = "rows"
 
     def __init__(self, form: Form | None = None) -> None:
         self.form = form
@@ -48,22 +62,30 @@ class KMeans(Clusterer):
         warm: Labels | None = None,
         n_starts: int = 1,
     ) -> Labels:
-        form = self.form or cheaper_form(features.n_items, n_clusters, COLD_PASSES if warm is None else WARM_PASSES)
-        data = (features.pairs(subset),) if form == "pairs" else features.rows(subset)
+        passes = COLD_PASSES if warm is None else WARM_PASSES
+        form = self.form or ("rows" if features.has_gaps else cheaper_form(features.n_items, n_clusters, passes))
+        data = features.pairs(subset) if form == "pairs" else features.rows(subset)
         return kmeans(data, n_clusters, rng, warm, n_starts)
 
 
+class HillClimb(KMeans):
+    """Single-item moves on the n x n sum that lower sum_k (1/|C_k|) sum_{i<j in C_k} D_S(i, j), for any D_S."""
+
+    needs: Needs = "pairs"
+
+    def __init__(self) -> None:
+        super().__init__("pairs")
+
+
 def kmeans(
-    data: Rows | tuple[Floats],
+    data: Pairs | Coordinates,
     n_clusters: int,
     rng: np.random.Generator,
     warm: Labels | None = None,
     n_starts: int = 1,
 ) -> Labels:
-    """K-means on rows (table, weights) or on pairs (similarity,): `warm` labels improved or the best fresh start."""
-    seed: Any
-    improve: Any
-    seed, improve = (seed_rows, improve_rows) if len(data) == 2 else (seed_pairs, improve_pairs)
+    """K-means on rows or pairs: `warm` labels improved, or the best of some fresh starts."""
+    seed, improve = FORMS[type(data)]
     if warm is not None:
         labels: Labels = warm.copy()
         improve(*data, labels, n_clusters, 0, MOVE_PASSES)

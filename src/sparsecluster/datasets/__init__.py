@@ -1,5 +1,5 @@
-"""The paper's simulated designs."""
+"""The paper's simulated designs, and one of mixed kinds."""
 
-from .designs import Design, correlated_groups, shifted_groups
+from .designs import Design, MixedDesign, bernoulli_groups, correlated_groups, mixed_groups, shifted_groups
 
-__all__ = ["Design", "correlated_groups", "shifted_groups"]
+__all__ = ["Design", "MixedDesign", "bernoulli_groups", "correlated_groups", "mixed_groups", "shifted_groups"]

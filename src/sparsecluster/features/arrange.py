@@ -46,19 +46,24 @@ def arrangement(table: Table, columns: Subset) -> Arrangement:
         salts, rows = mixed(prints), np.zeros_like(rows)
         for block in blocks:
             row_fingerprints(_bits(table[block], columns), salts, rows[block])
-    ordered = columns[_order(prints, lambda a: table[:, columns[a]])]
-    return Arrangement(_order(rows, lambda i: table[i, ordered]), ordered, np.unique(rows).size)
+    ordered = columns[order_of(prints, lambda a: _bytes(table[:, columns[a]]))]
+    return Arrangement(order_of(rows, lambda i: _bytes(table[i, ordered])), ordered, np.unique(rows).size)
 
 
-def _order(prints: npt.NDArray[np.uint64], contents: Callable[[int], Table]) -> Subset:
+def order_of(prints: npt.NDArray[np.uint64], contents: Callable[[int], bytes]) -> Subset:
     """By fingerprint; where two are equal, by what is there."""
     order = np.argsort(prints, kind="stable")
     same = np.flatnonzero(np.diff(prints[order]) == 0)
     tied = np.union1d(same, same + 1)
     if tied.size:
-        keys = {i: (prints[i], (contents(i) + 0.0).tobytes()) for i in order[tied].tolist()}
+        keys = {i: (prints[i], contents(i)) for i in order[tied].tolist()}
         order[tied] = sorted(keys, key=keys.__getitem__)
     return order
+
+
+def _bytes(values: Table) -> bytes:
+    # Zeros of one sign, as in their bits.
+    return (values + 0.0).tobytes()
 
 
 def _bits(block: Table, columns: Subset) -> npt.NDArray[np.uint64]:

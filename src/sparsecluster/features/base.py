@@ -12,6 +12,13 @@ Labels = npt.NDArray[np.int32]
 Subset = npt.NDArray[np.intp]
 Floats = npt.NDArray[np.float64]
 Table = npt.NDArray[np.floating[Any]]
+Mask = npt.NDArray[np.uint8]
+
+
+class Pairs(NamedTuple):
+    """Similarity A of the items, n x n: within = trace(A) - sum_k (1/|C_k|) sum_{i,j in C_k} A_ij."""
+
+    similarity: Floats
 
 
 class Rows(NamedTuple):
@@ -19,6 +26,27 @@ class Rows(NamedTuple):
 
     table: Table
     weights: Floats
+
+
+class SeenRows(NamedTuple):
+    """Coordinates with gaps: zero, the mean of those seen, where `seen` (n x q) is 0."""
+
+    table: Floats
+    weights: Floats
+    seen: Mask
+
+
+class SparseRows(NamedTuple):
+    """Coordinates x - means of which x is mostly zero: row i is values[starts[i]:starts[i+1]] in `columns`."""
+
+    values: Floats
+    columns: npt.NDArray[np.int64]
+    starts: npt.NDArray[np.int64]
+    means: Floats
+    weights: Floats
+
+
+Coordinates = Rows | SeenRows | SparseRows
 
 
 class Features(ABC):
@@ -32,26 +60,39 @@ class Features(ABC):
 
     With delta_a(i, j) = (x_i - x_j)^2 the total is the sum of squares about the mean and the within is the
     within-cluster sum of squares. (The paper sums over ordered pairs, which doubles both and keeps the score.)
+
+    Where feature a has gaps, n and |C_k| count the items that are seen and sums run over pairs of them; the score is
+    multiplied by the share of the items seen, so that chance gives a feature with gaps no more than one without.
     """
 
     n_items: int
     n_features: int
+    # What scores are multiplied by: the share of the items seen, and of a feature that has several members.
+    shares: Floats
+    # Whether the dissimilarity is a squared distance of coordinates, and whether some of them are not known.
+    has_rows: bool = True
+    has_gaps: bool = False
 
     @abstractmethod
     def scores(self, labels: Labels, n_clusters: int) -> Floats:
         """Score of every feature for a labelling."""
 
     @abstractmethod
-    def pairs(self, subset: Subset) -> Floats:
-        """Similarity A of the items on a subset, n x n: within = trace(A) - sum_k (1/|C_k|) sum_{i,j in C_k} A_ij."""
+    def seen_pairs(self, subset: Subset) -> tuple[Floats, Floats | None]:
+        """Similarity of the items on a subset, n x n, over what is seen; and, with gaps, how much of it is seen."""
 
-    @abstractmethod
-    def rows(self, subset: Subset) -> Rows:
+    def pairs(self, subset: Subset) -> Pairs:
+        """Similarity of the items on a subset; with gaps, as if all of it were seen."""
+        similarity, seen = self.seen_pairs(subset)
+        return Pairs(similarity if seen is None else as_if_all_seen(similarity, seen))
+
+    def rows(self, subset: Subset) -> Coordinates:
         """Coordinates of the items on a subset, whose squared distances are delta_S."""
+        raise TypeError(f"{type(self).__name__} have no coordinates; only pairs of items have a meaning")
 
     @abstractmethod
     def univariate(self, n_clusters: int) -> Floats:
-        """Score of every feature for its own best clustering: what no clustering can exceed."""
+        """Score of every feature for its own best clustering."""
 
     @abstractmethod
     def univariate_labels(self, feature: int, n_clusters: int) -> Labels:
@@ -63,3 +104,21 @@ class Features(ABC):
 
     def release(self) -> None:  # noqa: B027  (nothing to free is a valid answer)
         """Free what can be built again."""
+
+
+def dissimilarity(similarity: Floats) -> Floats:
+    """D_ij = A_ii + A_jj - 2 A_ij, of which A is a similarity."""
+    own = np.diag(similarity)
+    gaps = own[:, None] + own[None, :] - 2.0 * similarity
+    np.fill_diagonal(gaps, 0.0)
+    return np.maximum(gaps, 0.0)
+
+
+def as_if_all_seen(similarity: Floats, seen: Floats) -> Floats:
+    """Dissimilarities divided by the share that is seen (Gower); a pair without any counts as an average pair."""
+    gaps = dissimilarity(similarity)
+    known = seen > 0
+    gaps[known] *= seen.max() / seen[known]
+    gaps[~known] = gaps[known].mean()
+    np.fill_diagonal(gaps, 0.0)
+    return -gaps / 2

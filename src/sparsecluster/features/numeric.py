@@ -10,7 +10,7 @@ import numpy as np
 from ..kernels.objective import between_scores
 from ..kernels.order import shuffle_columns
 from ..kernels.select import take_columns
-from ..kernels.univariate import univariate_labels, univariate_within
+from .alone import runs_labels, runs_within
 from .base import Features, Floats, Labels, Rows, Subset, Table
 
 # Above this share of the columns, leaving the others out by zero weights is cheaper than copying the chosen ones.
@@ -56,7 +56,7 @@ class NumericFeatures(Features):
         self.n_items, self.n_features = source.items.size, source.columns.size
         self._table: Table | None = None
         self._total: Floats | None = None
-        self._ones = np.ones(self.n_features)
+        self.shares = np.ones(self.n_features)
         # Shared with all permuted copies: permuting a column does not change what can be had from it alone.
         self._best_scores: dict[int, Floats] = {}
 
@@ -75,43 +75,35 @@ class NumericFeatures(Features):
     def scores(self, labels: Labels, n_clusters: int) -> Floats:
         return between_scores(self.table, self.total, labels, n_clusters)
 
-    def pairs(self, subset: Subset) -> Floats:
+    def seen_pairs(self, subset: Subset) -> tuple[Floats, None]:
         gram = np.zeros((self.n_items, self.n_items))
         # In blocks of columns, so that the copy of the chosen ones stays small.
         step = max(1, BLOCK_VALUES // self.n_items)
         for first in range(0, subset.size, step):
             rows = take_columns(self.table, subset[first : first + step])
             gram += rows @ rows.T
-        return gram
+        return gram, None
 
     def rows(self, subset: Subset) -> Rows:
         if subset.size <= COPY_SHARE * self.n_features:
-            return Rows(take_columns(self.table, subset), self._ones[: subset.size])
+            return Rows(take_columns(self.table, subset), self.shares[: subset.size])
         weights = np.zeros(self.n_features)
         weights[subset] = 1.0
         return Rows(self.table, weights)
 
     def univariate(self, n_clusters: int) -> Floats:
         if n_clusters not in self._best_scores:
-            # In blocks of columns, so that the sorted copy stays small.
-            step = max(1, BLOCK_VALUES // self.n_items)
-            blocks = [self.table[:, first : first + step] for first in range(0, self.n_features, step)]
-            within = [univariate_within(np.sort(block.T.astype(np.float64), axis=1), n_clusters) for block in blocks]
-            self._best_scores[n_clusters] = 1.0 - np.concatenate(within) / self.total
+            self._best_scores[n_clusters] = 1.0 - runs_within(self.table, n_clusters) / self.total
         return self._best_scores[n_clusters]
 
     def univariate_labels(self, feature: int, n_clusters: int) -> Labels:
-        column = self.table[:, feature].astype(np.float64)
-        order = np.argsort(column, kind="stable")
-        labels = np.empty(self.n_items, np.int32)
-        labels[order] = univariate_labels(column[order], n_clusters)
-        return labels
+        return runs_labels(self.table[:, feature], n_clusters)
 
     def permuted(self, seed: int) -> Self:
         copy = type(self)(self.source)
         copy._best_scores = self._best_scores
         copy._table = self.source.table() if self._table is None else self._table.copy()
-        shuffle_columns(copy._table, np.uint64(seed))
+        shuffle_columns(copy._table, np.arange(self.n_features), np.uint64(seed))
         return copy
 
     def release(self) -> None:

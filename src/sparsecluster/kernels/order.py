@@ -18,6 +18,12 @@ def mix(x):
     return x ^ (x >> np.uint64(31))
 
 
+@inline
+def pick(state, i):
+    """A number in 0..i: the upper half of a random word times (i + 1), upper half again, without a division."""
+    return np.int64(((mix(state) >> np.uint64(32)) * np.uint64(i + 1)) >> np.uint64(32))
+
+
 @kernel
 def mixed(words):
     """Every word mixed, so that words that differ little make very different salts."""
@@ -46,15 +52,14 @@ def column_fingerprints(bits, row_salts, columns):
 
 
 @kernel
-def shuffle_columns(table, seed):
-    """Shuffle every column on its own, in place: Fisher-Yates with one random stream a column."""
+def shuffle_columns(table, streams, seed):
+    """Shuffle every column, in place: Fisher-Yates with one random stream for all columns of a feature."""
     n, p = table.shape
     for a in range(p):
-        state = mix(seed + GOLDEN * np.uint64(a + 1))
+        state = mix(seed + GOLDEN * np.uint64(streams[a] + 1))
         for i in range(n - 1, 0, -1):
             state += GOLDEN
-            # Upper half of a random word times (i + 1), upper half again: a number in 0..i without a division.
-            j = np.int64(((mix(state) >> np.uint64(32)) * np.uint64(i + 1)) >> np.uint64(32))
+            j = pick(state, i)
             value = table[i, a]
             table[i, a] = table[j, a]
             table[j, a] = value

@@ -1,4 +1,6 @@
-"""Exact one-dimensional k-means of every column by dynamic programming over the sorted values."""
+"""The best clustering of every column alone, by dynamic programming over its sorted values: exact, since the clusters
+of the best one are runs, for squared differences and for distances alike.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +8,22 @@ import numpy as np
 
 from ._jit import inline, kernel
 
+# The dissimilarity of two values: (x - y)^2 or |x - y|.
+SQUARES, DISTANCES = 0, 1
+
 
 @inline
-def segment_cost(sums, squares, shares, first, last):
-    """Within sum of squares of the sorted values first..last-1, from running sums; shares[m] = 1/m."""
+def segment_cost(kind, sums, others, shares, first, last):
+    """Within of the sorted values first..last-1, from running sums; shares[m] = 1/m.
+
+    With `others` the running sums of x^2: sum x^2 - (sum x)^2 / m. With those of j x_j, j the place of a value:
+    (1/m) sum_{i<j} (x_j - x_i) = (1/m) (2 sum j x_j - (2 first + m - 1) sum x).
+    """
     total = sums[last] - sums[first]
-    return max(squares[last] - squares[first] - total * total * shares[last - first], 0.0)
+    other = others[last] - others[first]
+    if kind == SQUARES:
+        return max(other - total * total * shares[last - first], 0.0)
+    return max(2.0 * other - (first + last - 1) * total, 0.0) * shares[last - first]
 
 
 @inline
@@ -24,24 +36,23 @@ def shares_of(n):
 
 
 @kernel
-def running_sums(values, sums, squares):
-    """Sums of the first i values and of their squares, for every i."""
+def running_sums(kind, values, n, sums, others):
+    """For every i <= n, sums of the first i values and of their squares or of their places times them."""
     sums[0] = 0.0
-    squares[0] = 0.0
-    for i in range(values.size):
+    others[0] = 0.0
+    for i in range(n):
         sums[i + 1] = sums[i] + values[i]
-        squares[i + 1] = squares[i] + values[i] * values[i]
+        others[i + 1] = others[i] + (values[i] if kind == SQUARES else i) * values[i]
 
 
 @kernel
-def best_splits(sums, squares, shares, before, after, split, least):
+def best_splits(kind, n, sums, others, shares, before, after, split, least):
     """One layer of the programme: after[i] = min_j before[j] + cost(j..i), for prefixes of every length i.
 
     The j values before are in `least` groups already, so j >= least: no group is empty, however many values are equal.
     The best j never falls as i grows, so prefixes are solved in halving strides, each searching only between the best
     j of its two solved neighbours: n log n steps instead of n^2.
     """
-    n = before.size - 1
     for i in range(least + 1):
         after[i] = 0.0
         split[i] = max(i - 1, 0)
@@ -61,7 +72,7 @@ def best_splits(sums, squares, shares, before, after, split, least):
             best = np.inf
             where = low
             for j in range(low, high + 1):
-                cost = before[j] + segment_cost(sums, squares, shares, j, i)
+                cost = before[j] + segment_cost(kind, sums, others, shares, j, i)
                 if cost < best:
                     best = cost
                     where = j
@@ -72,46 +83,52 @@ def best_splits(sums, squares, shares, before, after, split, least):
 
 
 @kernel
-def univariate_within(columns, k):
-    """Smallest within sum of squares of every column over all clusterings into k > 1 groups; p x n, each sorted."""
+def univariate_within(kind, columns, counts, k):
+    """Smallest within of every column over all clusterings into k > 1 groups.
+
+    Each row of `columns` (p x n) is one column: its first counts[a] values sorted, the rest unseen.
+    """
     p, n = columns.shape
-    within = np.empty(p)
+    within = np.zeros(p)
     shares = shares_of(n)
     sums = np.empty(n + 1)
-    squares = np.empty(n + 1)
+    others = np.empty(n + 1)
     before = np.empty(n + 1)
     after = np.empty(n + 1)
     split = np.empty(n + 1, np.int64)
     for a in range(p):
-        running_sums(columns[a], sums, squares)
-        for i in range(n + 1):
-            before[i] = segment_cost(sums, squares, shares, 0, i)
+        count = counts[a]
+        if count <= k:
+            continue
+        running_sums(kind, columns[a], count, sums, others)
+        for i in range(count + 1):
+            before[i] = segment_cost(kind, sums, others, shares, 0, i)
         for c in range(1, k - 1):
-            best_splits(sums, squares, shares, before, after, split, c)
+            best_splits(kind, count, sums, others, shares, before, after, split, c)
             before, after = after, before
-        # Of the last layer only the prefix of all n values is wanted.
+        # Of the last layer only the prefix of all values is wanted.
         best = np.inf
-        for j in range(n):
-            best = min(best, before[j] + segment_cost(sums, squares, shares, j, n))
+        for j in range(count):
+            best = min(best, before[j] + segment_cost(kind, sums, others, shares, j, count))
         within[a] = best
     return within
 
 
 @kernel
-def univariate_labels(column, k):
+def univariate_labels(kind, column, k):
     """The clustering behind `univariate_within` for one sorted column; groups are numbered from small to large."""
     n = column.size
     shares = shares_of(n)
     sums = np.empty(n + 1)
-    squares = np.empty(n + 1)
-    running_sums(column, sums, squares)
+    others = np.empty(n + 1)
+    running_sums(kind, column, n, sums, others)
     before = np.empty(n + 1)
     after = np.empty(n + 1)
     split = np.zeros((k, n + 1), np.int64)
     for i in range(n + 1):
-        before[i] = segment_cost(sums, squares, shares, 0, i)
+        before[i] = segment_cost(kind, sums, others, shares, 0, i)
     for c in range(1, k):
-        best_splits(sums, squares, shares, before, after, split[c], c)
+        best_splits(kind, n, sums, others, shares, before, after, split[c], c)
         before, after = after, before
     labels = np.empty(n, np.int32)
     last = n

@@ -1,0 +1,65 @@
+"""Spectral clustering: k-means on the leading eigenvectors of a Gaussian affinity."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.linalg import eigh
+
+from ..features.base import Features, Floats, Labels, Rows, Subset, dissimilarity
+from .base import Clusterer
+from .kmeans import kmeans
+
+# K-means runs on the eigenvectors for each start asked for: next to the eigenvectors they cost nothing.
+RUNS = 10
+# Dissimilarities below this share of the largest are rounding: the two items are equal.
+EQUAL = 1e-12
+
+
+class Spectral(Clusterer):
+    """K-means on the rows, scaled to length 1, of the k leading eigenvectors of W^(-1/2) A W^(-1/2).
+
+    A is the Gaussian affinity of the items and W the diagonal of its row sums. (Ng, Jordan and Weiss, "On spectral
+    clustering", NIPS 2001.) What comes out does not depend on `warm`.
+    """
+
+    needs = "pairs"
+
+    def cluster(
+        self,
+        features: Features,
+        subset: Subset,
+        n_clusters: int,
+        rng: np.random.Generator,
+        warm: Labels | None = None,
+        n_starts: int = 1,
+    ) -> Labels:
+        affinity = gaussian_affinity(dissimilarity(features.pairs(subset).similarity))
+        rows = Rows(spectral_rows(affinity, n_clusters), np.ones(n_clusters))
+        return kmeans(rows, n_clusters, rng, n_starts=RUNS * n_starts)
+
+
+def gaussian_affinity(gaps: Floats) -> Floats:
+    """exp(-D_ij / (2 h)) with h the median of the dissimilarities of items that differ.
+
+    The median follows the units of D and the number of features, and a few far items do not move it. A smaller h finds
+    groups of odd shapes (two moons), but where tails are heavy every far item then becomes a group of its own. Equal
+    items are left out: with few values to a feature they can be most of the pairs, and the median would be 0.
+    """
+    above = gaps[np.triu_indices_from(gaps, 1)]
+    differ = above[above > EQUAL * above.max()]
+    scale = np.median(differ) if differ.size else 1.0
+    return np.exp(gaps / (-2.0 * scale))
+
+
+def spectral_rows(affinity: Floats, n_clusters: int) -> Floats:
+    """The items in the k leading eigenvectors of the normalised affinity, each scaled to length 1.
+
+    Ng, Jordan and Weiss put zeros on the diagonal of A. Here it stays, so that the row sum of an item far from all
+    others is 1 and not 0.
+    """
+    n = len(affinity)
+    root = np.sqrt(affinity.sum(axis=1))
+    vectors = eigh(affinity / np.outer(root, root), subset_by_index=(n - n_clusters, n - 1))[1]
+    lengths = np.sqrt((vectors**2).sum(axis=1, keepdims=True))
+    # An item may be in none of the leading vectors, where more than k groups have nothing to do with each other.
+    return np.ascontiguousarray(vectors / np.maximum(lengths, np.finfo(float).tiny))

@@ -1,0 +1,75 @@
+"""Distances of numbers or ranks: delta_a(i, j) = |x_ia - x_ja|."""
+
+from __future__ import annotations
+
+from typing import Self
+
+import numpy as np
+
+from ..kernels.manhattan import distance_within, sum_distances, sum_seen_distances
+from ..kernels.order import shuffle_columns
+from ..kernels.select import take_columns
+from .alone import DISTANCES, runs_labels, runs_within
+from .base import Features, Floats, Labels, Subset
+
+
+class ManhattanFeatures(Features):
+    """Columns of numbers, NaN where there is a gap, one feature each.
+
+    `shares` is what each feature's score is multiplied by; `streams` names the feature whose permutations it follows.
+    """
+
+    has_rows = False
+
+    def __init__(self, table: Floats, standardize: bool, shares: Floats, streams: Subset) -> None:
+        self.n_items, self.n_features = table.shape
+        self.shares, self.streams = shares, streams
+        self._sort(table)
+        total = self._within(np.zeros(self.n_items, np.int32), 1)
+        # Every feature with its share as total; then within and explained part add up to that.
+        scale = shares / total if standardize else np.ones(self.n_features)
+        self.total = total * scale
+        self.table = table * scale
+        self.sorted *= scale[:, None]
+        self.has_gaps = bool(self.counts.min(initial=self.n_items) < self.n_items)
+        # Shared with all permuted copies: permuting a column does not change what can be had from it alone.
+        self._best_scores: dict[int, Floats] = {}
+
+    def _sort(self, table: Floats) -> None:
+        """Values of each column in ascending order with the items they belong to; gaps (NaN) come last."""
+        order = np.argsort(table.T, axis=1, kind="stable")
+        self.order = order.astype(np.int32)
+        self.sorted = np.take_along_axis(np.ascontiguousarray(table.T), order, axis=1)
+        self.counts = self.n_items - np.isnan(self.sorted).sum(axis=1)
+
+    def _within(self, labels: Labels, n_clusters: int) -> Floats:
+        return distance_within(self.sorted, self.order, self.counts, labels, n_clusters)
+
+    def _explained(self, within: Floats) -> Floats:
+        return self.shares * np.maximum(1.0 - within / self.total, 0.0)
+
+    def scores(self, labels: Labels, n_clusters: int) -> Floats:
+        return self._explained(self._within(labels, n_clusters))
+
+    def seen_pairs(self, subset: Subset) -> tuple[Floats, Floats | None]:
+        rows = take_columns(self.table, subset)
+        if not self.has_gaps:
+            return -sum_distances(rows) / 2, None
+        distances, seen = sum_seen_distances(rows, self.shares[subset])
+        return -distances / 2, seen
+
+    def univariate(self, n_clusters: int) -> Floats:
+        if n_clusters not in self._best_scores:
+            self._best_scores[n_clusters] = self._explained(runs_within(self.table, n_clusters, DISTANCES))
+        return self._best_scores[n_clusters]
+
+    def univariate_labels(self, feature: int, n_clusters: int) -> Labels:
+        return runs_labels(self.table[:, feature], n_clusters, DISTANCES)
+
+    def permuted(self, seed: int) -> Self:
+        copy = object.__new__(type(self))
+        copy.__dict__.update(self.__dict__)
+        copy.table = self.table.copy()
+        shuffle_columns(copy.table, self.streams, np.uint64(seed))
+        copy._sort(copy.table)
+        return copy

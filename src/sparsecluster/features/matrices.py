@@ -1,0 +1,175 @@
+"""Any dissimilarity: one n x n matrix a feature, given or computed, read when it is needed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from ..kernels.matrices import (
+    add_permuted_stack,
+    add_seen_stack,
+    add_stack,
+    matrix_fingerprints,
+    mirror,
+    seen_stack_within,
+    stack_within,
+)
+from ..kernels.order import mixed, shuffle_columns
+from .alone import pairs_labels
+from .arrange import ROUNDS
+from .base import Features, Floats, Labels, Subset, Table
+
+# Bytes of matrices that are kept where reading one means computing or converting it.
+KEEP_BYTES = 2**30
+# Bytes of matrices that are put together in one stack, which saves the calls for each.
+STACK_BYTES = 2**26
+
+
+class Matrices:
+    """p matrices of n x n, each read by a function when it is asked for; those in `gapped` have pairs not seen."""
+
+    def __init__(
+        self, read: Callable[[int], Any], count: int, n_items: int, gapped: frozenset[int], computed: bool
+    ) -> None:
+        self.read, self.count, self.n_items, self.gapped, self.computed = read, count, n_items, gapped, computed
+        self._kept: dict[int, Table] = {}
+        self._stack: Floats | None = None
+
+    def __getitem__(self, a: int) -> Table:
+        if a in self._kept:
+            return self._kept[a]
+        given = self.read(a)
+        matrix = with_marked_diagonal(given) if a in self.gapped else as_floats(given)
+        # What is already in memory or in a file of the user's is not kept a second time.
+        if (self.computed or matrix is not given) and (len(self._kept) + 1) * matrix.nbytes <= KEEP_BYTES:
+            self._kept[a] = matrix
+        return matrix
+
+    def some(self, items: Subset) -> Matrices:
+        """The same matrices between some of the items."""
+        if items.size == self.n_items:
+            return self
+        return Matrices(lambda a: self[a][np.ix_(items, items)], self.count, items.size, self.gapped, computed=True)
+
+    def stacks(self, chosen: Subset) -> Iterator[tuple[Table, Subset, slice]]:
+        """Matrices of some features in stacks, with the place of each in its stack and which of the features they are.
+
+        All at once where they are small; else one by one, so that no more than one has to be in memory.
+        """
+        if self.count * self.n_items**2 * 8 <= STACK_BYTES:
+            if self._stack is None:
+                self._stack = np.stack([np.asarray(self[a], dtype=np.float64) for a in range(self.count)])
+                self._kept = dict(enumerate(self._stack))
+            yield self._stack, chosen, slice(None)
+        else:
+            for f, a in enumerate(chosen.tolist()):
+                yield self[a][None], np.zeros(1, np.intp), slice(f, f + 1)
+
+
+def as_floats(given: Any) -> Table:
+    """A matrix as the kernels read it; no copy where it is one of floats already."""
+    matrix = np.asarray(given)
+    return matrix if matrix.dtype in (np.float64, np.float32) else matrix.astype(np.float64)
+
+
+def with_marked_diagonal(given: Any) -> Floats:
+    """A copy with 0 on the diagonal for items that are seen with some other item and NaN for the rest."""
+    matrix = np.array(given, dtype=np.float64)
+    matrix[np.isnan(matrix)] = np.nan  # one bit pattern for all
+    np.fill_diagonal(matrix, np.nan)
+    alone = np.isnan(matrix).all(axis=1)
+    np.fill_diagonal(matrix, np.where(alone, np.nan, 0.0))
+    return matrix
+
+
+class MatrixFeatures(Features):
+    """Some of the matrices, one feature each; orders[f, i] is the row of item i in the matrix of feature f.
+
+    `shares` is what each feature's score is multiplied by; `streams` names the feature whose permutations it follows.
+    """
+
+    has_rows = False
+
+    def __init__(
+        self, matrices: Matrices, chosen: Subset, items: Subset, standardize: bool, shares: Floats, streams: Subset
+    ) -> None:
+        self.matrices, self.chosen, self.shares, self.streams = matrices, chosen, shares, streams
+        self.n_items, self.n_features = items.size, chosen.size
+        # The order of all features as long as they are not permuted.
+        self.items: Subset | None = items
+        self.orders: npt.NDArray[np.intp] = np.tile(items, (chosen.size, 1))
+        self.has_gaps = not matrices.gapped.isdisjoint(chosen.tolist())
+        every = np.arange(chosen.size)
+        self.total = self._within(every, np.zeros(items.size, np.int32), 1)
+        self._weights = shares / self.total if standardize else np.ones(chosen.size)
+        # Shared with all permuted copies: permuting a feature does not change what can be had from it alone.
+        self._best_scores: dict[int, Floats] = {}
+
+    def _within(self, subset: Subset, labels: Labels, n_clusters: int) -> Floats:
+        kernel = seen_stack_within if self.has_gaps else stack_within
+        parts = [
+            kernel(stack, places, self.orders[subset[part]], labels, n_clusters)
+            for stack, places, part in self.matrices.stacks(self.chosen[subset])
+        ]
+        return np.concatenate(parts)
+
+    def _explained(self, subset: Subset, labels: Labels, n_clusters: int) -> Floats:
+        within = self._within(subset, labels, n_clusters)
+        return self.shares[subset] * np.clip(1.0 - within / self.total[subset], 0.0, 1.0)
+
+    def scores(self, labels: Labels, n_clusters: int) -> Floats:
+        return self._explained(np.arange(self.n_features), labels, n_clusters)
+
+    def seen_pairs(self, subset: Subset) -> tuple[Floats, Floats | None]:
+        total = np.zeros((self.n_items, self.n_items))
+        seen = np.zeros_like(total) if self.has_gaps else None
+        for stack, places, part in self.matrices.stacks(self.chosen[subset]):
+            own = subset[part]
+            if seen is not None:
+                given = stack, places, self.orders[own], self._weights[own], self.shares[own]
+                add_seen_stack(*given, total, seen)
+            elif self.items is None:
+                add_permuted_stack(stack, places, self.orders[own], self._weights[own], total)
+            else:
+                add_stack(stack, places, self._weights[own], total)
+        if seen is None and self.items is not None:
+            return -total[np.ix_(self.items, self.items)] / 2, None
+        mirror(total)
+        if seen is not None:
+            mirror(seen)
+        return -total / 2, seen
+
+    def univariate(self, n_clusters: int) -> Floats:
+        if n_clusters not in self._best_scores:
+            best = [
+                self._explained(np.array([f]), self.univariate_labels(f, n_clusters), n_clusters)
+                for f in range(self.n_features)
+            ]
+            self._best_scores[n_clusters] = np.concatenate(best)
+        return self._best_scores[n_clusters]
+
+    def univariate_labels(self, feature: int, n_clusters: int) -> Labels:
+        return pairs_labels(self.pairs(np.array([feature])), n_clusters)
+
+    def permuted(self, seed: int) -> Self:
+        copy = object.__new__(type(self))
+        copy.__dict__.update(self.__dict__)
+        orders = np.ascontiguousarray(self.orders.T)
+        shuffle_columns(orders, self.streams, np.uint64(seed))
+        copy.orders, copy.items = np.ascontiguousarray(orders.T), None
+        return copy
+
+
+def matrix_arrangement(matrices: Matrices) -> tuple[Subset, Subset]:
+    """Order of the items and of the matrices that their contents decide, whatever order they come in."""
+    items = np.zeros(matrices.n_items, np.uint64)
+    prints = np.zeros(matrices.count, np.uint64)
+    for _ in range(ROUNDS):
+        salts, feature_salts, items = mixed(items), mixed(prints), np.zeros_like(items)
+        for a in range(matrices.count):
+            bits = (np.ascontiguousarray(matrices[a], dtype=np.float64) + 0.0).view(np.uint64)
+            prints[a] = matrix_fingerprints(bits, salts, feature_salts[a], items)
+    return np.argsort(items, kind="stable"), np.argsort(prints, kind="stable")

@@ -1,0 +1,99 @@
+"""Several kinds of features side by side, and columns that are chosen together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Self
+
+import numpy as np
+
+from .alone import pairs_labels
+from .base import Coordinates, Features, Floats, Labels, Subset, dissimilarity
+
+
+class MixedFeatures(Features):
+    """Features made of parts: feature owners[m][j] has the j-th of parts[m] as a member.
+
+    The dissimilarity of a feature is the sum of those of its members, whose shares add up to its own.
+    """
+
+    def __init__(self, parts: Sequence[Features], owners: Sequence[Subset]) -> None:
+        self.parts, self.owners = tuple(parts), tuple(owners)
+        self.n_items = parts[0].n_items
+        members = np.bincount(np.concatenate(self.owners))
+        self.n_features = members.size
+        self._single = members == 1
+        self.has_rows = len(parts) == 1 and parts[0].has_rows
+        self.has_gaps = any(part.has_gaps for part in parts)
+        self._best_scores: dict[int, Floats] = {}
+
+    def _members(self, subset: Subset) -> list[Subset]:
+        """Which of each part belong to some features."""
+        chosen = np.zeros(self.n_features, bool)
+        chosen[subset] = True
+        return [np.flatnonzero(chosen[owner]) for owner in self.owners]
+
+    def _together(self, of_parts: Sequence[Floats]) -> Floats:
+        together = np.zeros(self.n_features)
+        for owner, values in zip(self.owners, of_parts, strict=True):
+            np.add.at(together, owner, values)
+        return together
+
+    def scores(self, labels: Labels, n_clusters: int) -> Floats:
+        return self._together([part.scores(labels, n_clusters) for part in self.parts])
+
+    def seen_pairs(self, subset: Subset) -> tuple[Floats, Floats | None]:
+        chosen = [(part, members) for part, members in zip(self.parts, self._members(subset), strict=True)]
+        given = [(part, *part.seen_pairs(members), members) for part, members in chosen if members.size]
+        if not self.has_gaps:
+            return np.sum([similarity for _, similarity, _, _ in given], axis=0), None
+        apart = np.sum([dissimilarity(similarity) for _, similarity, _, _ in given], axis=0)
+        seen = np.zeros_like(apart)
+        for part, _, known, members in given:
+            seen += part.shares[members].sum() if known is None else known
+        return -apart / 2, seen
+
+    def rows(self, subset: Subset) -> Coordinates:
+        (members,) = self._members(subset)
+        return self.parts[0].rows(members)
+
+    def univariate(self, n_clusters: int) -> Floats:
+        if n_clusters not in self._best_scores:
+            best = self._together([part.univariate(n_clusters) for part in self.parts])
+            for feature in np.flatnonzero(~self._single).tolist():
+                labels = self.univariate_labels(feature, n_clusters)
+                best[feature] = self.scores(labels, n_clusters)[feature]
+            self._best_scores[n_clusters] = best
+        return self._best_scores[n_clusters]
+
+    def univariate_labels(self, feature: int, n_clusters: int) -> Labels:
+        subset = np.array([feature])
+        if not self._single[feature]:
+            return pairs_labels(self.pairs(subset), n_clusters)
+        part, members = next(each for each in zip(self.parts, self._members(subset), strict=True) if each[1].size)
+        return part.univariate_labels(int(members[0]), n_clusters)
+
+    def permuted(self, seed: int) -> Self:
+        copy = type(self)([part.permuted(seed) for part in self.parts], self.owners)
+        copy._best_scores = self._best_scores
+        return copy
+
+
+def together(parts: Sequence[tuple[Features, Subset]]) -> Features:
+    """Parts with the feature that each of their members belongs to; a single part itself where it says it all."""
+    if len(parts) == 1 and np.array_equal(parts[0][1], np.arange(parts[0][0].n_features)):
+        return parts[0][0]
+    return MixedFeatures([part for part, _ in parts], [owners for _, owners in parts])
+
+
+def owners_of(groups: Subset) -> Subset:
+    """Groups numbered as the first of each comes."""
+    names, first, owners = np.unique(groups, return_index=True, return_inverse=True)
+    rank = np.empty(names.size, np.intp)
+    rank[np.argsort(first)] = np.arange(names.size)
+    return rank[owners]
+
+
+def shares_of(owners: Subset) -> Floats:
+    """Equal shares for the members of a feature."""
+    return np.asarray(1.0 / np.bincount(owners)[owners])

@@ -1,0 +1,169 @@
+"""From a table or from matrices, some of their items and columns, to the features that the search sees."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Protocol, cast
+
+import numpy as np
+
+from .arrange import arrangement
+from .base import Features, Floats, Subset, Table
+from .columns import ColumnTable, Dissimilarity
+from .coordinates import CoordinateFeatures, level_block, number_block
+from .functions import column_matrix
+from .manhattan import ManhattanFeatures
+from .matrices import Matrices, MatrixFeatures
+from .mixed import owners_of, shares_of, together
+from .numeric import NumericFeatures, Source
+
+# A column seen in a smaller share of the items says next to nothing: of a hundred pairs it sees one.
+LEAST_SEEN = 0.1
+
+
+class ItemSource(Protocol):
+    """The user's data, untouched, with the items and columns in the order in which the search sees them.
+
+    owners[j] is the feature to which columns[j] belongs.
+    """
+
+    @property
+    def items(self) -> Subset: ...
+    @property
+    def columns(self) -> Subset: ...
+    @property
+    def owners(self) -> Subset: ...
+
+    def features(self) -> Features:
+        """What the search works on."""
+
+    def take(self, places: Subset, n_clusters: int) -> ItemSource | None:
+        """Some of the items, with the columns that tell them apart; None where they are too much alike."""
+
+    def look(self, column: int, items: Any, at: Subset) -> Any:
+        """What the user's column says of the user's items; a matrix, of them and the items `at`."""
+
+
+def columns_of(source: ItemSource, subset: Subset) -> Subset:
+    """The user's columns that belong to some features."""
+    return source.columns[np.isin(source.owners, subset)]
+
+
+def seen_counts(values: Table) -> Subset:
+    """Number of items in which each column is seen."""
+    return np.asarray(len(values) - np.isnan(values).sum(axis=0), dtype=np.intp)
+
+
+def enough_seen(counts: Subset, n_items: int, n_clusters: int) -> Any:
+    """Which columns are seen in enough items to say something about so many clusters."""
+    return counts >= max(n_clusters + 1, LEAST_SEEN * n_items)
+
+
+def varies(values: Table) -> Any:
+    """Which columns have two different values."""
+    with np.errstate(invalid="ignore"):
+        return np.fmax.reduce(values, axis=0) > np.fmin.reduce(values, axis=0)
+
+
+@dataclass(frozen=True)
+class TableSource:
+    """A table of numbers and codes, NaN in gaps; columns with the same number in `groups` are one feature."""
+
+    table: ColumnTable
+    groups: Subset
+    items: Subset
+    columns: Subset
+    standardize: bool
+    has_gaps: bool
+
+    def features(self) -> Features:
+        """One part a kind; the parts together where there are several, or columns chosen together."""
+        owners = self.owners
+        grouped = owners.max() + 1 < owners.size
+        kinds = [self.table.columns[a].kind for a in self.columns.tolist()]
+        if not grouped and not self.has_gaps and all(self._is_number(a) for a in self.columns.tolist()):
+            return NumericFeatures(Source(self.table.values, self.items, self.columns, self.standardize))
+        table = self.table.values[np.ix_(self.items, self.columns)].astype(np.float64)
+        shares = shares_of(owners) * seen_counts(table) / self.items.size
+        parts: list[tuple[Features, Subset]] = []
+        rooms: tuple[tuple[Any, Any], ...] = (
+            (lambda kind: kind in ("euclidean", "hamming"), self._coordinates),
+            (lambda kind: kind == "manhattan", lambda table, _: (table,)),
+            (callable, self._matrices),
+        )
+        for (fits, make), kind in zip(rooms, (CoordinateFeatures, ManhattanFeatures, MatrixFeatures), strict=True):
+            places = np.array([j for j, each in enumerate(kinds) if fits(each)], np.intp)
+            if places.size:
+                given = make(table[:, places], self.columns[places])
+                parts.append((kind(*given, self.standardize, shares[places], owners[places]), owners[places]))
+        return together(parts)
+
+    def _is_number(self, column: int) -> bool:
+        """Squared differences; the Hamming dissimilarity of two levels is the same."""
+        kind = self.table.columns[column].kind
+        return kind == "euclidean" or (kind == "hamming" and np.unique(self.table.values[:, column]).size == 2)
+
+    def _coordinates(self, table: Floats, columns: Subset) -> tuple[Any]:
+        is_level = [self.table.columns[a].kind == "hamming" for a in columns.tolist()]
+        make = [level_block if level else number_block for level in is_level]
+        return ([block(column) for block, column in zip(make, table.T, strict=True)],)
+
+    def _matrices(self, table: Floats, columns: Subset) -> tuple[Any, Any, Any]:
+        seen = ~np.isnan(table)
+
+        def read(j: int) -> Floats:
+            column = self.table.columns[columns[j]]
+            return column_matrix(cast(Dissimilarity, column.kind), column.decode(table[:, j]), seen[:, j])
+
+        gapped = frozenset(np.flatnonzero(~seen.all(axis=0)).tolist())
+        matrices = Matrices(read, columns.size, self.items.size, gapped, computed=True)
+        return matrices, np.arange(columns.size), np.arange(self.items.size)
+
+    @cached_property
+    def owners(self) -> Subset:
+        """The feature of every column."""
+        return owners_of(self.groups[self.columns])
+
+    def take(self, places: Subset, n_clusters: int) -> TableSource | None:
+        items = self.items[places]
+        values = self.table.values[items][:, self.columns]
+        usable = np.flatnonzero(varies(values) & enough_seen(seen_counts(values), items.size, n_clusters))
+        if not usable.size or arrangement(values, usable).distinct_items < n_clusters:
+            return None
+        return replace(self, items=items, columns=self.columns[usable])
+
+    def look(self, column: int, items: Any, at: Subset) -> Table:
+        return self.table.values[items, column]
+
+
+@dataclass(frozen=True)
+class MatrixSource:
+    """Precomputed matrices; those with the same number in `groups` are one feature."""
+
+    matrices: Matrices
+    groups: Subset
+    items: Subset
+    columns: Subset
+    standardize: bool
+
+    @cached_property
+    def owners(self) -> Subset:
+        """The feature of every matrix."""
+        return owners_of(self.groups[self.columns])
+
+    def features(self) -> Features:
+        matrices, order = self.matrices.some(self.items), self.items
+        if matrices is not self.matrices:
+            order = np.arange(self.items.size)
+        given = matrices, self.columns, order, self.standardize, shares_of(self.owners), self.owners
+        return together([(MatrixFeatures(*given), self.owners)])
+
+    def take(self, places: Subset, n_clusters: int) -> MatrixSource | None:
+        items = self.items[places]
+        usable = np.array([np.nanmax(self.matrices[a][np.ix_(items, items)]) > 0 for a in self.columns.tolist()])
+        return replace(self, items=items, columns=self.columns[usable]) if usable.any() else None
+
+    def look(self, column: int, items: Any, at: Subset) -> Table:
+        matrix = self.matrices[column]
+        return matrix[:, at] if isinstance(items, slice) else matrix[np.ix_(items, at)]

@@ -1,0 +1,145 @@
+"""Numbers in a table that is mostly zero and never made dense as a whole: delta_a(i, j) = (x_ia - x_ja)^2."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from copy import copy
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from ..kernels.sparse import dense_columns, shuffle_items, sparse_gram, sparse_rows, sparse_scores
+from .alone import runs_labels, runs_within
+from .arrange_sparse import ByColumn, ByRow, sparse_arrangement, tidy
+from .base import Features, Floats, Labels, SparseRows, Subset, Table
+from .mixed import owners_of, shares_of, together
+from .numeric import BLOCK_VALUES
+
+# Above this share of stored values, products of whole columns are cheaper than those of what is stored.
+DENSE_SHARE = 1 / 8
+
+
+def varying(matrix: ByColumn | ByRow) -> Subset:
+    """Columns that have two different values."""
+    largest, smallest = (extreme.toarray().ravel() for extreme in (matrix.max(axis=0), matrix.min(axis=0)))
+    return np.flatnonzero(largest > smallest)
+
+
+class Columns(NamedTuple):
+    """Columns x - means, of which x is mostly zero: column a is values[starts[a]:starts[a+1]] at `items`."""
+
+    values: Floats
+    items: npt.NDArray[np.int32]
+    starts: npt.NDArray[np.int64]
+    means: Floats
+
+
+@dataclass(frozen=True)
+class SparseSource:
+    """The user's sparse table, untouched, and how it is to be read."""
+
+    values: ByColumn
+    items: Subset
+    columns: Subset
+    standardize: bool
+    groups: Subset
+
+    @cached_property
+    def owners(self) -> Subset:
+        """The feature of every column."""
+        return owners_of(self.groups[self.columns])
+
+    def features(self) -> Features:
+        return together([(SparseFeatures(self), self.owners)])
+
+    def take(self, places: Subset, n_clusters: int) -> Self | None:
+        part = tidy(self.values, self.columns, self.items[places])
+        usable = varying(part)
+        if not usable.size or sparse_arrangement(part, usable).distinct_items < n_clusters:
+            return None
+        return replace(self, items=self.items[places], columns=self.columns[usable])
+
+    def look(self, column: int, items: Any, at: Subset) -> Table:
+        return self.values[:, [column]].toarray()[items, 0]
+
+    def table(self) -> tuple[Columns, Floats]:
+        """Items x columns in the given order, centred; and the totals of the columns, their shares if standardised."""
+        part = tidy(self.values, self.columns, self.items)
+        n, p = part.shape
+        values, starts = part.data.astype(np.float64), part.indptr.astype(np.int64)
+        counts = np.diff(starts)
+        column = np.repeat(np.arange(p), counts)
+
+        def over(each: Floats) -> Floats:
+            return np.bincount(column, weights=each, minlength=p).astype(np.float64, copy=False)
+
+        # Twice: the first mean of large values is off by a rounding that the second removes.
+        means = np.zeros(p)
+        for _ in range(2):
+            means += (over(values - means[column]) - (n - counts) * means) / n
+            # A column without zeros is centred itself, so that a small spread about a large value keeps its digits.
+            # With a zero in it the spread of a column is not small.
+            shift = np.where(counts == n, means, 0.0)
+            values -= shift[column]
+            means -= shift
+        if self.standardize:
+            # First by the largest value, so that squares of very large or small values stay within range.
+            scale = np.maximum.reduceat(np.abs(values), starts[:-1])
+            values, means = values / scale[column], means / scale
+        total = over((values - means[column]) ** 2) + (n - counts) * means**2
+        if self.standardize:
+            shares = shares_of(self.owners)
+            scale = np.sqrt(total / shares)
+            values, means, total = values / scale[column], means / scale, shares
+        return Columns(values, part.indices.astype(np.int32), starts, means), total
+
+
+class SparseFeatures(Features):
+    """Columns of a sparse table of finite numbers, none of them constant, one feature each."""
+
+    def __init__(self, source: SparseSource) -> None:
+        self.source = source
+        self.n_items, self.n_features = source.items.size, source.columns.size
+        self.columns, self.total = source.table()
+        self.shares, self.streams = shares_of(source.owners), source.owners
+        # Shared with all permuted copies: permuting a column does not change what can be had from it alone.
+        self._best_scores: dict[int, Floats] = {}
+
+    def scores(self, labels: Labels, n_clusters: int) -> Floats:
+        return self.shares * sparse_scores(*self.columns, self.total, labels, n_clusters)
+
+    def seen_pairs(self, subset: Subset) -> tuple[Floats, None]:
+        dense = np.diff(self.columns.starts)[subset] > DENSE_SHARE * self.n_items
+        gram = sparse_gram(*self.columns, subset[~dense], self.n_items)
+        for block in self._blocks(subset[dense]):
+            gram += block.T @ block
+        return gram, None
+
+    def _blocks(self, subset: Subset) -> Iterator[Floats]:
+        """Columns made dense, one a row, so few at a time that they stay in the cache."""
+        step = max(1, BLOCK_VALUES // self.n_items)
+        for first in range(0, subset.size, step):
+            yield dense_columns(*self.columns, subset[first : first + step], self.n_items)
+
+    def rows(self, subset: Subset) -> SparseRows:
+        values, columns, starts = sparse_rows(*self.columns[:3], subset, self.n_items)
+        return SparseRows(values, columns, starts, self.columns.means[subset], np.ones(subset.size))
+
+    def univariate(self, n_clusters: int) -> Floats:
+        if n_clusters not in self._best_scores:
+            within = [runs_within(block.T, n_clusters) for block in self._blocks(np.arange(self.n_features))]
+            self._best_scores[n_clusters] = self.shares * (1.0 - np.concatenate(within) / self.total)
+        return self._best_scores[n_clusters]
+
+    def univariate_labels(self, feature: int, n_clusters: int) -> Labels:
+        return runs_labels(dense_columns(*self.columns, np.array([feature]), self.n_items)[0], n_clusters)
+
+    def permuted(self, seed: int) -> Self:
+        # Of a permuted column only the items of its values change; all else is shared.
+        other = copy(self)
+        items = shuffle_items(self.columns.items, self.columns.starts, self.n_items, self.streams, np.uint64(seed))
+        other.columns = self.columns._replace(items=items)
+        return other

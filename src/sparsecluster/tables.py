@@ -1,0 +1,224 @@
+"""What a user's table says: each column as numbers or as codes of levels, and how it tells items apart."""
+
+from __future__ import annotations
+
+import difflib
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .checks import check_choice
+from .features.base import Floats, Table
+from .features.columns import Column, ColumnTable, Dissimilarity, is_gap
+
+Metric = str | Dissimilarity | Mapping[Any, Any]
+
+# How a column can tell items apart, besides a function of the user's.
+KINDS = ("euclidean", "hamming", "manhattan", "ordinal")
+WITH_LEVELS = ("hamming", "ordinal")
+# A column of text is refused where more than this share of its values, and more than so many, are different.
+NEAR_UNIQUE, FEW_LEVELS = 0.7, 5
+MICROSECONDS_A_DAY = 86_400e6
+
+
+# ---------------------------------------------------------------- metric
+
+
+def kinds_by_column(metric: Metric, names: Sequence[str]) -> list[str | Dissimilarity]:
+    """The dissimilarity asked for each column; "auto" where none is."""
+    if isinstance(metric, Mapping):
+        given: list[str | Dissimilarity] = ["auto"] * len(names)
+        for key, kind in metric.items():
+            given[column_place(key, names, "metric")] = _check_kind(kind, f"metric[{key!r}]")
+        return given
+    return [_check_kind(metric, "metric")] * len(names)
+
+
+def _check_kind(kind: Any, where: str) -> str | Dissimilarity:
+    if callable(kind):
+        return kind
+    return check_choice(where, kind, ["auto", *KINDS], " or a function of two values")
+
+
+def column_place(key: Any, names: Sequence[str], where: str) -> int:
+    """The place of a column by its name, or by its number where it has no name."""
+    if isinstance(key, str) and key in names:
+        return list(names).index(key)
+    if isinstance(key, int | np.integer) and not isinstance(key, bool) and 0 <= key < len(names):
+        return int(key)
+    near = difflib.get_close_matches(str(key), names, n=1)
+    hint = f" Did you mean {near[0]!r}?" if near else f" Columns are {', '.join(map(repr, names[:5]))}, ..."
+    raise ValueError(f"{where} names a column {key!r} that X does not have.{hint}")
+
+
+# ---------------------------------------------------------------- reading
+
+
+def as_frame(X: Any) -> Any:
+    """A narwhals data frame where X is one of pandas, polars or pyarrow; else None."""
+    import narwhals.stable.v1 as nw
+
+    names = list(getattr(X, "columns", ()))
+    twice = [name for name, count in Counter(names).items() if count > 1]
+    if twice:
+        raise ValueError(
+            f"Column names must differ; {', '.join(map(repr, twice[:5]))} come more than once. Rename or drop columns."
+        )
+    frame = nw.from_native(X, pass_through=True, eager_only=True)
+    return frame if isinstance(frame, nw.DataFrame) else None
+
+
+def has_words(X: Any) -> bool:
+    """Whether an array that is not a data frame holds text."""
+    array = np.asarray(X, dtype=object) if isinstance(X, list | tuple) else X
+    if not isinstance(array, np.ndarray) or array.dtype.kind not in "OUS" or array.ndim != 2:
+        return False
+    return array.dtype.kind in "US" or any(isinstance(value, str) for value in array.flat)
+
+
+def is_all_numbers(frame: Any) -> bool:
+    """Whether every column of a data frame holds numbers or truth values."""
+    import narwhals.stable.v1 as nw
+
+    return all(kind.is_numeric() or kind == nw.Boolean for kind in frame.schema.values())
+
+
+def read_columns(X: Any, metric: Metric, names: Sequence[str]) -> ColumnTable:
+    """A table with columns of any types, read by their types or as `metric` says."""
+    asked = kinds_by_column(metric, names)
+    read = [_read(name, each, kind) for name, each, kind in zip(names, _columns(X), asked, strict=True)]
+    return ColumnTable(np.column_stack([values for _, values in read]), tuple(column for column, _ in read))
+
+
+def read_numbers(X: Table, metric: Metric, names: Sequence[str]) -> ColumnTable:
+    """A table of numbers, NaN in gaps."""
+    asked = ["euclidean" if kind == "auto" else kind for kind in kinds_by_column(metric, names)]
+    if not any(kind in WITH_LEVELS for kind in asked):
+        return ColumnTable(X, tuple(map(Column, asked)))
+    columns = [number_column(X[:, a], kind) for a, kind in enumerate(asked)]
+    return ColumnTable(recode(X, columns), tuple(columns))
+
+
+def number_column(values: Table, kind: str | Dissimilarity) -> Column:
+    """A column of numbers, whose levels are its different values where it is to have some."""
+    if kind not in WITH_LEVELS:
+        return Column(kind)
+    return with_levels(kind, tuple(np.unique(values[~np.isnan(values)]).tolist()))
+
+
+def recode(X: Table, columns: Sequence[Column]) -> Table:
+    """Numbers with those columns that have levels as codes."""
+    if all(column.levels is None for column in columns):
+        return X
+    coded = [X[:, a] if column.levels is None else column.encode(X[:, a]) for a, column in enumerate(columns)]
+    return np.column_stack(coded)
+
+
+def read_again(X: Any, columns: Sequence[Column], names: Sequence[str]) -> Table:
+    """New items, read as those of `fit` were."""
+    read = []
+    for name, each, column in zip(names, _columns(X), columns, strict=True):
+        content = _content(name, each)
+        if column.levels is not None:
+            read.append(column.encode(content.values if content.numbers is None else content.numbers.tolist()))
+        elif content.numbers is None:
+            raise ValueError(f"Column {name!r} held numbers in fit; now it does not. Give it in the same form.")
+        else:
+            read.append(content.numbers)
+    return np.column_stack(read)
+
+
+def _columns(X: Any) -> list[Any]:
+    """The columns of a data frame (as narwhals series) or of an array of objects."""
+    frame = as_frame(X)
+    return list(np.asarray(X, dtype=object).T) if frame is None else list(frame.iter_columns())
+
+
+class Content(NamedTuple):
+    """What a column holds: values, the same as numbers where they are, and what is known of their levels."""
+
+    values: list[Any]
+    numbers: Floats | None = None
+    has_levels: bool = False
+    is_text: bool = False
+    ordered: tuple[Any, ...] | None = None
+
+
+def _content(name: str, series: Any) -> Content:
+    import narwhals.stable.v1 as nw
+
+    if isinstance(series, np.ndarray):
+        return _object_content(name, series.tolist())
+    kind = series.dtype
+    if kind.is_numeric() or kind == nw.Boolean:
+        numbers = _floats(series)
+        return Content(numbers.tolist(), numbers, has_levels=kind == nw.Boolean)
+    if kind in (nw.Datetime, nw.Date, nw.Duration):
+        # Days, as a scale that people know; the origin does not matter.
+        is_span = kind == nw.Duration
+        counts = series.dt.total_microseconds() if is_span else series.cast(nw.Datetime("us")).dt.timestamp("us")
+        numbers = _floats(counts) / MICROSECONDS_A_DAY
+        return Content(numbers.tolist(), numbers)
+    if kind in (nw.Categorical, nw.Enum):
+        levels = tuple(series.cat.get_categories().to_list())
+        ordered = bool(getattr(getattr(series.to_native(), "dtype", None), "ordered", False))
+        return Content(series.to_list(), has_levels=True, ordered=levels if ordered else None)
+    return _object_content(name, series.to_list())
+
+
+def _object_content(name: str, values: list[Any]) -> Content:
+    """Values of no declared type: all text, all truth values or all numbers."""
+    kinds = {type(value) for value in values if not is_gap(value)}
+    if (kinds <= {bool, np.bool_} and kinds) or kinds == {str}:
+        return Content(values, has_levels=True, is_text=kinds == {str})
+    if all(issubclass(kind, int | float | np.number) and kind is not bool for kind in kinds):
+        return Content(values, np.array([np.nan if is_gap(value) else float(value) for value in values]))
+    raise ValueError(
+        f"Column {name!r} must be numbers, truth values, dates, categories or text; it has values of type "
+        f"{', '.join(sorted(kind.__name__ for kind in kinds))}. Turn it into one of these, or drop it."
+    )
+
+
+def _floats(series: Any) -> Floats:
+    import narwhals.stable.v1 as nw
+
+    return np.array(series.cast(nw.Float64).to_numpy(), dtype=np.float64)
+
+
+def _read(name: str, series: Any, kind: str | Dissimilarity) -> tuple[Column, Floats]:
+    """A column and its values, by what it holds and by the kind asked for."""
+    content = _content(name, series)
+    if kind == "auto":
+        refuse_identifiers(name, content)
+        kind = "ordinal" if content.ordered else "hamming" if content.has_levels else "euclidean"
+    if kind in ("euclidean", "manhattan") and content.numbers is None:
+        raise ValueError(f'Column {name!r} has levels, not numbers, so metric="{kind}" has no meaning. Use "hamming".')
+    if kind == "ordinal" and content.has_levels and not content.ordered:
+        raise ValueError(
+            f'Column {name!r} has levels without an order, so metric="ordinal" has no meaning. Make it an ordered '
+            'category, or use "hamming".'
+        )
+    if content.numbers is not None and kind not in WITH_LEVELS:
+        return Column(kind), content.numbers
+    values = content.values if content.numbers is None else content.numbers.tolist()
+    column = with_levels(kind, content.ordered or tuple(sorted({value for value in values if not is_gap(value)})))
+    return column, column.encode(values)
+
+
+def refuse_identifiers(name: str, content: Content) -> None:
+    """Text that is different in nearly every item says nothing about groups."""
+    seen = [value for value in content.values if not is_gap(value)]
+    different = len(set(seen)) if content.is_text else 0
+    if different > max(FEW_LEVELS, NEAR_UNIQUE * len(seen)):
+        raise ValueError(
+            f"Column {name!r} is text with {different} different values in {len(seen)} items, as names and identifiers "
+            f"are, and tells nothing about groups. Drop it, turn it into numbers if it holds numbers, or say "
+            f'metric={{{name!r}: "hamming"}} if it is meant.'
+        )
+
+
+def with_levels(kind: str | Dissimilarity, levels: tuple[Any, ...]) -> Column:
+    """A column of levels; ordinal is the distance of their ranks."""
+    return Column("manhattan" if kind == "ordinal" else kind, levels)

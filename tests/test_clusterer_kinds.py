@@ -1,0 +1,647 @@
+"""Clusterers besides k-means: each keeps its own promise, and all keep those of the contract."""
+
+from __future__ import annotations
+
+import sys
+from itertools import combinations
+
+import numpy as np
+import pytest
+from scipy.cluster.hierarchy import fcluster, linkage
+from scipy.spatial.distance import squareform
+from scipy.stats import rankdata
+from sklearn.cluster import DBSCAN, AgglomerativeClustering, SpectralClustering
+from sklearn.cluster import KMeans as SklearnKMeans
+from sklearn.metrics import adjusted_rand_score
+from sklearn.mixture import GaussianMixture
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from sparsecluster.climb import Problem, climb
+from sparsecluster.clusterers.hierarchical import Hierarchical, cut
+from sparsecluster.clusterers.kmeans import HillClimb, KMeans
+from sparsecluster.clusterers.kmedoids import medoids_of
+from sparsecluster.clusterers.own import Own, dense
+from sparsecluster.clusterers.partition import Partition
+from sparsecluster.clusterers.registry import CLUSTERERS, ON_ROWS, make_clusterer
+from sparsecluster.clusterers.spectral import Spectral, gaussian_affinity, spectral_rows
+from sparsecluster.features.base import Features, Rows, SeenRows, SparseRows, dissimilarity
+from sparsecluster.kernels.partition import improve_balanced
+from tests import naive
+
+NAMES = sorted(CLUSTERERS)
+OWN = {
+    "own KMeans": SklearnKMeans(),
+    "own GaussianMixture": GaussianMixture(covariance_type="diag"),
+    "own average": AgglomerativeClustering(metric="precomputed", linkage="average"),
+    "own spectral": SpectralClustering(affinity="precomputed"),
+    "own pipeline": make_pipeline(StandardScaler(), SklearnKMeans(3)),
+}
+LINKAGES = ["average", "complete", "ward"]
+PASSES = 1000
+
+
+class OnlyPairs(Features):
+    """Features known by their dissimilarities alone, p x n x n."""
+
+    has_rows = False
+
+    def __init__(self, gaps):
+        self.gaps = gaps
+        self.n_features, self.n_items = gaps.shape[:2]
+
+    def within(self, labels):
+        halves = self.gaps / 2
+        return np.array([-naive.similarity_objective(-half, labels) for half in halves])
+
+    def scores(self, labels, n_clusters):
+        return 1 - self.within(labels) / self.within(np.zeros(self.n_items))
+
+    def seen_pairs(self, subset):
+        return -self.gaps[subset].sum(axis=0) / 2, None
+
+    def univariate(self, n_clusters):
+        return np.ones(self.n_features)
+
+    def univariate_labels(self, feature, n_clusters):
+        return HillClimb().cluster(self, np.array([feature]), n_clusters, np.random.default_rng(0))
+
+    def permuted(self, seed):
+        raise NotImplementedError
+
+
+def make(name, has_rows=True):
+    if name == "kmedoids":
+        pytest.importorskip("kmedoids")
+    return make_clusterer(OWN.get(name, name), has_rows)
+
+
+def run(name, features, k, seed=0, **options):
+    """Labels on all features."""
+    subset = np.arange(features.n_features)
+    clusterer = make(name, features.has_rows) if isinstance(name, str) else name
+    return clusterer.cluster(features, subset, k, np.random.default_rng(seed), **options)
+
+
+def same_groups(left, right):
+    """Whether two labellings differ by the names of their groups only."""
+    left, right = np.asarray(left), np.asarray(right)
+    return np.array_equal(left[:, None] == left, right[:, None] == right)
+
+
+def clear_groups(seed=0, n=60, p=8, k=3):
+    """A table with k groups of equal size that nobody can miss, and the groups."""
+    rng = np.random.default_rng(seed)
+    truth = rng.permutation(np.arange(n) % k)
+    return rng.standard_normal((n, p)) + 8 * rng.permuted(np.tile(np.arange(k), (p, 1)), axis=1).T[truth], truth
+
+
+def random_gaps(rng, p, n):
+    """Dissimilarities that are not distances: no inequality of the triangle."""
+    gaps = np.triu(rng.random((p, n, n)), 1)
+    return gaps + gaps.transpose(0, 2, 1)
+
+
+def gaps_of(features):
+    return dissimilarity(features.pairs(np.arange(features.n_features)).similarity)
+
+
+# ---------------------------------------------------------------- what all promise
+
+
+@pytest.mark.parametrize("name", [*NAMES, *OWN])
+def test_clear_groups_are_found(features_of, name):
+    for seed in range(3):
+        table, truth = clear_groups(seed)
+        assert same_groups(run(name, features_of(table), 3, n_starts=5), truth)
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name not in ON_ROWS])
+def test_clear_groups_are_found_from_pairs_alone(name):
+    for seed in range(3):
+        truth = clear_groups(seed)[1]
+        gaps = random_gaps(np.random.default_rng(seed), 4, 60) + 3 * (truth[:, None] != truth)
+        assert same_groups(run(name, OnlyPairs(gaps), 3, n_starts=5), truth)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("k", [2, 3, 7, 12])
+def test_there_are_always_k_clusters(features_of, name, k):
+    rng = np.random.default_rng(k)
+    tables = [
+        *(naive.random_table(rng, 12, 3, whole) for whole in (False, True)),
+        np.repeat([[0.0, 1.0, 5.0], [2.0, 3.0, 1.0]], 6, axis=0),
+        np.array([[0.0] * 11 + [1.0]]).T,
+        np.array([[0.0] * 10 + [1e6, 2e9]]).T,
+    ]
+    for table in tables:
+        for warm in (None, naive.random_labels(rng, 12, k)):
+            labels = run(name, features_of(table), k, warm=warm)
+            assert labels.dtype == np.int32
+            assert sorted(set(labels.tolist())) == list(range(k))
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name not in ON_ROWS])
+def test_there_are_k_clusters_of_items_that_are_all_the_same(name):
+    for k in (2, 6):
+        assert set(run(name, OnlyPairs(np.zeros((2, 6, 6))), k)) == set(range(k))
+
+
+@pytest.mark.parametrize("name", [*NAMES, *OWN])
+def test_the_same_seed_gives_the_same_labels(features_of, name):
+    features = features_of(np.random.default_rng(0).standard_normal((40, 6)))
+    warm = naive.random_labels(np.random.default_rng(1), 40, 3)
+    for seed in range(3):
+        for options in ({}, {"n_starts": 3}, {"warm": warm}):
+            np.testing.assert_array_equal(*(run(name, features, 3, seed, **options) for _ in range(2)))
+
+
+@pytest.mark.parametrize("name", ["kmedoids", "spectral", "partition", "own KMeans"])
+def test_another_seed_may_give_other_labels(features_of, name):
+    features = features_of(np.random.default_rng(0).standard_normal((60, 6)))
+    clusterings = [run(name, features, 6, seed) for seed in range(20)]
+    assert not all(same_groups(clusterings[0], other) for other in clusterings)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_warm_labels_are_not_changed_in_place(features_of, name):
+    rng = np.random.default_rng(0)
+    warm = naive.random_labels(rng, 30, 3)
+    before = warm.copy()
+    labels = run(name, features_of(rng.standard_normal((30, 4))), 3, warm=warm)
+    np.testing.assert_array_equal(warm, before)
+    assert not np.array_equal(labels, before)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_climb_never_ends_below_its_start(features_of, name):
+    rng = np.random.default_rng(0)
+    rose = 0
+    for size in (1, 3, 6):
+        for _ in range(5):
+            features, start = features_of(rng.standard_normal((25, 6))), naive.random_labels(rng, 25, 3)
+            found = climb(Problem(features, make(name), 3), start, size, rng)
+            least = naive.objective(features.source.values, start, size)
+            assert found.objective >= least - 1e-12
+            assert found.objective == pytest.approx(naive.objective(features.source.values, found.labels, size))
+            rose += found.objective > least + 1e-6
+    assert rose > 0
+
+
+# ---------------------------------------------------------------- k-medoids
+
+
+def medoid_loss(gaps, labels):
+    """Sum over clusters of the dissimilarities to the best of its items."""
+    return sum(gaps[np.ix_(items, items)].sum(axis=1).min() for items in naive.members(labels))
+
+
+def test_medoids_are_at_least_as_good_as_pam_in_r(reference, features_of):
+    given = reference.result("binary", "pam-hamming")
+    features = features_of(reference.table("binary"), standardize=False)
+    labels = run("kmedoids", features, given["k"], n_starts=20)
+    assert medoid_loss(gaps_of(features), labels) <= given["objective"] + 1e-6
+
+
+def test_medoids_are_the_best_there_are_where_all_can_be_tried():
+    rng = np.random.default_rng(0)
+    for n, k in ((6, 2), (8, 3), (9, 4), (5, 5)):
+        gaps = random_gaps(rng, 1, n)
+        best = min(gaps[0][:, list(medoids)].min(axis=1).sum() for medoids in combinations(range(n), k))
+        assert medoid_loss(gaps[0], run("kmedoids", OnlyPairs(gaps), k, n_starts=50)) == pytest.approx(best)
+
+
+def test_a_medoid_has_the_smallest_sum_in_its_cluster():
+    rng = np.random.default_rng(0)
+    for n, k in ((5, 5), (12, 2), (20, 6)):
+        gaps, labels = random_gaps(rng, 1, n)[0], naive.random_labels(rng, n, k)
+        best = [min(items, key=lambda i: gaps[i, items].sum()) for items in naive.members(labels)]
+        assert medoids_of(gaps, labels, k).tolist() == best
+
+
+def test_medoids_start_from_warm_labels_and_only_get_better(features_of):
+    rng = np.random.default_rng(0)
+    stayed = []
+    for _ in range(20):
+        features = features_of(rng.standard_normal((30, 5)))
+        warm = naive.random_labels(rng, 30, 4)
+        first, other = (run("kmedoids", features, 4, seed, warm=warm) for seed in (0, 1))
+        np.testing.assert_array_equal(first, other)
+        assert medoid_loss(gaps_of(features), first) <= medoid_loss(gaps_of(features), warm)
+        stayed.append(np.array_equal(run("kmedoids", features, 4, warm=first), first))
+    # Where an item of the cluster is a better medoid than the one it was made with, there may be one more step.
+    assert np.mean(stayed) > 0.5
+
+
+def test_the_best_of_several_starts_of_medoids_is_kept(features_of):
+    gained = 0
+    for seed in range(20):
+        features = features_of(np.random.default_rng(seed).standard_normal((50, 3)))
+        few, many = (medoid_loss(gaps_of(features), run("kmedoids", features, 5, seed, n_starts=m)) for m in (1, 20))
+        assert many <= few + 1e-9
+        gained += many < few - 1e-9
+    assert gained > 0
+
+
+def test_medoids_without_their_package_say_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "kmedoids", None)
+    with pytest.raises(ImportError, match=r"needs the package kmedoids.*pip install sparsecluster\[kmedoids\]"):
+        make_clusterer("kmedoids", has_rows=True)
+
+
+# ---------------------------------------------------------------- spectral
+
+
+def test_affinity_is_gaussian_with_the_median_of_pairs_that_differ():
+    gaps = np.array([[0, 0, 2, 8], [0, 0, 4, 6], [2, 4, 0, 0], [8, 6, 0, 0]], dtype=float)
+    np.testing.assert_allclose(gaussian_affinity(gaps), np.exp(-gaps / (2 * 5)))
+    np.testing.assert_array_equal(gaussian_affinity(np.zeros((3, 3))), np.ones((3, 3)))
+
+
+@pytest.mark.parametrize("k", [1, 3, 10])
+def test_spectral_rows_span_the_leading_eigenvectors_and_have_length_one(k):
+    affinity = gaussian_affinity(random_gaps(np.random.default_rng(k), 1, 10)[0])
+    degrees = affinity.sum(axis=1)
+    vectors = np.linalg.eigh(np.diag(degrees**-0.5) @ affinity @ np.diag(degrees**-0.5))[1][:, -k:]
+    cosines = vectors @ vectors.T
+    lengths = np.sqrt(np.diag(cosines))
+    rows = spectral_rows(affinity, k)
+    np.testing.assert_allclose(rows @ rows.T, cosines / np.outer(lengths, lengths), atol=1e-9)
+
+
+@pytest.mark.parametrize(("spread", "least"), [(0.5, 1.0), (1.5, 0.8)])
+def test_spectral_agrees_with_sklearn(features_of, spread, least):
+    """Wholly where groups are clear, and but for a few items where they touch: the scaling of the rows differs."""
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        truth = rng.permutation(np.arange(60) % 3)
+        features = features_of(np.array([[0, 0], [6, 0], [0, 6]])[truth] + spread * rng.standard_normal((60, 2)))
+        theirs = SpectralClustering(3, affinity="precomputed", random_state=seed)
+        theirs.fit(gaussian_affinity(gaps_of(features)))
+        assert adjusted_rand_score(theirs.labels_, run("spectral", features, 3)) >= least
+
+
+def test_spectral_groups_do_not_depend_on_units(features_of):
+    table = np.random.default_rng(0).standard_normal((40, 5))
+    small, large = (run("spectral", features_of(factor * table, standardize=False), 3) for factor in (1e-3, 1e3))
+    assert same_groups(small, large)
+
+
+def test_an_item_in_none_of_the_leading_eigenvectors_has_finite_rows():
+    rows = spectral_rows(np.eye(5), 2)
+    assert np.isfinite(rows).all()
+    assert sorted((rows**2).sum(axis=1)) == pytest.approx([0, 0, 0, 1, 1])
+
+
+def test_spectral_leaves_an_item_far_from_all_others_alone():
+    places = np.append(np.random.default_rng(0).standard_normal(12), 1e4)
+    labels = run("spectral", OnlyPairs(((places[:, None] - places) ** 2)[None]), 2)
+    assert same_groups(labels, np.arange(13) == 12)
+
+
+# ---------------------------------------------------------------- hierarchical
+
+
+def agglomerated(features, k, kind):
+    """What scikit-learn finds."""
+    if kind == "ward":
+        return AgglomerativeClustering(k, linkage=kind).fit_predict(features.table)
+    return AgglomerativeClustering(k, metric="precomputed", linkage=kind).fit_predict(gaps_of(features))
+
+
+@pytest.mark.parametrize("kind", LINKAGES)
+def test_hierarchies_are_those_of_sklearn(features_of, kind):
+    rng = np.random.default_rng(0)
+    for n, k in ((2, 2), (9, 3), (30, 2), (40, 7), (40, 40)):
+        features = features_of(rng.standard_normal((n, 5)))
+        assert same_groups(run(kind, features, k), agglomerated(features, k, kind))
+        assert same_groups(run(Hierarchical(kind), features, k), run(kind, features, k))
+
+
+@pytest.mark.parametrize("data", ["gauss", "leukemia500"])
+def test_complete_linkage_is_that_of_r(reference, features_of, data):
+    given = reference.result(data, "hclust-complete")
+    features = features_of(reference.table(data), standardize=False)
+    assert same_groups(run("complete", features, given["k"]), given["labels"])
+
+
+def test_a_tree_is_cut_as_scipy_does_where_there_are_no_ties():
+    for seed in range(10):
+        merges = linkage(squareform(random_gaps(np.random.default_rng(seed), 1, 20)[0]), "average")
+        for k in range(1, 21):
+            assert same_groups(cut(merges, k), fcluster(merges, k, "maxclust"))
+
+
+def test_a_tree_with_ties_is_cut_into_exactly_k_where_scipy_gives_fewer():
+    merges = linkage(np.ones(15), "average")
+    assert set(fcluster(merges, 4, "maxclust")) == {1}
+    assert [len(set(cut(merges, k))) for k in range(1, 7)] == list(range(1, 7))
+
+
+def test_average_is_the_default_and_needs_no_coordinates():
+    rng = np.random.default_rng(0)
+    features = OnlyPairs(random_gaps(rng, 2, 25))
+    for name in ("hierarchical", Hierarchical()):
+        np.testing.assert_array_equal(run(name, features, 4), run("average", features, 4))
+    assert not same_groups(run("average", features, 4), run("complete", features, 4))
+
+
+def test_an_unknown_linkage_is_refused():
+    with pytest.raises(ValueError, match=r'linkage must be one of "average", "complete", "ward"; got \'single\''):
+        Hierarchical("single")
+
+
+# ---------------------------------------------------------------- partition
+
+
+def is_balanced(labels, k):
+    return set(np.bincount(labels, minlength=k)) <= {len(labels) // k, -(-len(labels) // k)}
+
+
+def shifts(labels, k, lead, items):
+    """Labellings in which one item goes to a cluster with at least `lead` items fewer."""
+    sizes = np.bincount(labels, minlength=k)
+    for i in items:
+        for c in range(k):
+            if sizes[labels[i]] - sizes[c] >= lead:
+                yield np.where(np.arange(len(labels)) == i, c, labels)
+
+
+def swaps(labels, items):
+    """Labellings in which one item changes places with one of another cluster."""
+    for i in items:
+        for j in range(len(labels)):
+            if labels[i] != labels[j]:
+                swapped = labels.copy()
+                swapped[[i, j]] = labels[[j, i]]
+                yield swapped
+
+
+def naive_balanced(similarity, labels, k):
+    """Twin of the kernel: the cheapest moves to clusters with fewer items, then the best step of each item in turn."""
+
+    def best(tries):
+        return max(tries, key=lambda each: naive.similarity_objective(similarity, each), default=labels)
+
+    def value(each):
+        return naive.similarity_objective(similarity, each)
+
+    everyone = range(len(labels))
+    while not is_balanced(labels, k):
+        labels = best(shifts(labels, k, 2, everyone))
+    before = None
+    while before is None or not np.array_equal(labels, before):
+        before = labels
+        for i in everyone:
+            found = best([*shifts(labels, k, 1, [i]), *swaps(labels, [i])])
+            if value(found) > value(labels) + 1e-11:
+                labels = found
+    return labels
+
+
+def similarities(rng, n):
+    """A Gram matrix, and what stands for dissimilarities without coordinates."""
+    table = rng.standard_normal((n, 3))
+    yield table @ table.T
+    yield -random_gaps(rng, 1, n)[0] / 2
+
+
+@pytest.mark.parametrize(("n", "k"), [(2, 2), (5, 5), (9, 3), (11, 3), (13, 2), (14, 4)])
+def test_evening_out_and_swaps_are_those_of_the_twin(n, k):
+    rng = np.random.default_rng(n)
+    for _ in range(8):
+        for similarity in similarities(rng, n):
+            for start in (naive.random_labels(rng, n, k), np.minimum(np.arange(n), k - 1).astype(np.int32)):
+                labels = start.copy()
+                value = improve_balanced(similarity, labels, k, PASSES)
+                np.testing.assert_array_equal(labels, naive_balanced(similarity, start, k))
+                assert value == pytest.approx(naive.similarity_objective(similarity, labels), abs=1e-12)
+
+
+@pytest.mark.parametrize("whole", [False, True])
+def test_sizes_are_balanced_and_no_swap_improves(features_of, whole):
+    rng = np.random.default_rng(0)
+    for n, k in ((12, 3), (20, 6), (23, 4), (17, 2)):
+        features = features_of(naive.random_table(rng, n, 3, whole))
+        similarity = features.pairs(np.arange(3)).similarity
+        for warm in (None, naive.random_labels(rng, n, k)):
+            labels = run("partition", features, k, warm=warm)
+            assert is_balanced(labels, k)
+            others = [*swaps(labels, range(n)), *shifts(labels, k, 1, range(n))]
+            best = max(naive.similarity_objective(similarity, each) for each in others)
+            assert best <= naive.similarity_objective(similarity, labels) + 1e-9
+
+
+def test_balanced_warm_labels_only_get_better_and_an_optimum_stays():
+    rng = np.random.default_rng(0)
+    for n, k in ((12, 3), (23, 4)):
+        features = OnlyPairs(random_gaps(rng, 2, n))
+        similarity = features.pairs(np.arange(2)).similarity
+        warm = rng.permutation(np.arange(n) % k).astype(np.int32)
+        labels = run("partition", features, k, warm=warm)
+        assert naive.similarity_objective(similarity, labels) > naive.similarity_objective(similarity, warm)
+        for seed in (1, 2):
+            np.testing.assert_array_equal(run("partition", features, k, seed, warm=labels), labels)
+
+
+@pytest.mark.parametrize(("n", "k"), [(8, 2), (9, 3), (8, 3), (7, 3), (9, 4)])
+def test_the_partition_is_the_best_there_is_where_all_can_be_tried(n, k):
+    rng = np.random.default_rng(n)
+    balanced = [labels for labels in naive.partitions(n, k) if is_balanced(labels, k)]
+    for similarity in similarities(rng, n):
+        features = OnlyPairs(dissimilarity(similarity)[None])
+        similarity = features.pairs(np.arange(1)).similarity
+        best = max(naive.similarity_objective(similarity, labels) for labels in balanced)
+        labels = run("partition", features, k, n_starts=50)
+        assert naive.similarity_objective(similarity, labels) == pytest.approx(best)
+
+
+def test_groups_of_unequal_size_are_evened_out(features_of):
+    table = np.concatenate([np.zeros(15), np.full(5, 9.0)])[:, None] + np.linspace(0, 1, 20)[:, None]
+    assert same_groups(run("kmeans", features_of(table), 2), np.arange(20) >= 15)
+    assert same_groups(run("partition", features_of(table), 2), np.arange(20) >= 10)
+
+
+# ---------------------------------------------------------------- a user's own
+
+
+class Written:
+    """Written by hand: cuts the first column, or the first row of pairs, at its quantiles, and tells what it saw."""
+
+    seen: list = []  # noqa: RUF012  (copies are made of the object, and all write here)
+
+    def __init__(self, **options):
+        self.n_clusters = 2
+        self.random_state = None
+        vars(self).update(options)
+
+    def fit_predict(self, X):
+        self.seen.append((X, vars(self)))
+        ranks = (rankdata(X[:, 0], method="ordinal") - 1) * self.n_clusters // len(X)
+        return [f"group {number:g}" for number in ranks]
+
+
+@pytest.fixture
+def seen():
+    Written.seen.clear()
+    return Written.seen
+
+
+def test_an_own_object_needs_nothing_but_fit_predict(features_of, seen):
+    table = np.random.default_rng(0).standard_normal((12, 3))
+    method = Written()
+    labels = run(Own(method), features_of(table), 4)
+    np.testing.assert_array_equal(labels, (rankdata(table[:, 0]) - 1) * 4 // 12)
+    assert labels.dtype == np.int32
+    assert vars(method) == {"n_clusters": 2, "random_state": None}
+    assert seen[0][1]["n_clusters"] == 4
+
+
+def test_an_own_object_gets_new_seeds_from_the_generator(features_of, seen):
+    features = features_of(np.random.default_rng(0).standard_normal((12, 3)))
+    for seed in (0, 1, 0):
+        run(Own(Written()), features, 2, seed)
+    seeds = [options["random_state"] for _, options in seen]
+    assert seeds[0] == seeds[2] != seeds[1]
+
+
+def test_an_own_object_of_sklearn_is_not_changed(features_of):
+    features = features_of(np.random.default_rng(0).standard_normal((12, 3)))
+    for method in (SklearnKMeans(5, random_state=7), GaussianMixture(5, random_state=7)):
+        before = repr(method.get_params())
+        assert set(run(Own(method), features, 2)) == {0, 1}
+        assert repr(method.get_params()) == before
+        assert not hasattr(method, "n_iter_")
+
+
+@pytest.mark.parametrize("name", ["metric", "dissimilarity"])
+def test_an_own_object_that_asks_for_dissimilarities_gets_them(seen, name):
+    features = OnlyPairs(random_gaps(np.random.default_rng(0), 3, 10))
+    own = Own(Written(**{name: "precomputed"}))
+    assert own.needs == "pairs"
+    own.cluster(features, np.array([0, 2]), 2, np.random.default_rng(0))
+    np.testing.assert_allclose(seen[0][0], features.gaps[[0, 2]].sum(axis=0))
+
+
+@pytest.mark.parametrize("name", ["affinity", "kernel"])
+def test_an_own_object_that_asks_for_affinities_gets_them(seen, name):
+    features = OnlyPairs(random_gaps(np.random.default_rng(0), 3, 10))
+    own = Own(Written(**{name: "precomputed"}))
+    assert own.needs == "pairs"
+    run(own, features, 2)
+    np.testing.assert_allclose(seen[0][0], gaussian_affinity(features.gaps.sum(axis=0)))
+
+
+def test_an_own_object_that_asks_for_no_pairs_gets_coordinates(features_of, seen):
+    table = np.random.default_rng(0).standard_normal((9, 8))
+    features = features_of(table)
+    own = Own(Written(metric="euclidean", kernel=lambda: "precomputed"))
+    assert own.needs == "rows"
+    for subset in (np.array([2, 5]), np.array([0, 1, 2, 3, 4, 6, 7])):
+        own.cluster(features, subset, 2, np.random.default_rng(0))
+        np.testing.assert_allclose(seen[-1][0], naive.standardised(table)[:, subset])
+
+
+def test_all_kinds_of_rows_become_one_table():
+    values = np.array([[0.0, 2.0, 0.0, 1.0], [3.0, 0.0, 0.0, 0.0], [0.0, 5.0, 7.0, 0.0]])
+    means, weights = values.mean(axis=0), np.array([1.0, 4.0, 0.0, 0.25])
+    expected = ((values - means) * np.sqrt(weights))[:, [0, 1, 3]]
+    items, columns = np.nonzero(values)
+    starts = np.searchsorted(items, np.arange(4))
+    sparse = SparseRows(values[items, columns], columns, starts, means, weights)
+    for rows in (
+        Rows(values - means, weights),
+        Rows((values - means).astype(np.float32), weights),
+        SeenRows(values - means, weights, np.ones(values.shape, np.uint8)),
+        sparse,
+    ):
+        table = dense(rows)
+        assert type(table) is np.ndarray
+        assert table.dtype == np.float64
+        np.testing.assert_allclose(table, expected, rtol=1e-6)
+
+
+def test_an_own_object_agrees_with_ours(features_of):
+    for seed in range(3):
+        features = features_of(np.random.default_rng(seed).standard_normal((30, 4)))
+        for kind in LINKAGES:
+            metric = "euclidean" if kind == "ward" else "precomputed"
+            own = Own(AgglomerativeClustering(metric=metric, linkage=kind))
+            assert same_groups(run(own, features, 5), run(kind, features, 5))
+
+
+@pytest.mark.parametrize("what", [None, 3, [1, 2], object(), SklearnKMeans, StandardScaler()])
+def test_what_has_no_fit_predict_is_refused(what):
+    with pytest.raises(TypeError, match=r"clusterer must be a name or an object with a method fit_predict.*; got "):
+        make_clusterer(what, has_rows=True)
+
+
+def test_the_wrong_number_of_labels_is_refused(features_of):
+    features = features_of(clear_groups()[0])
+    with pytest.raises(ValueError, match=r"DBSCAN.fit_predict must return n_clusters=3 different labels; got 1\. Use"):
+        run(Own(DBSCAN(eps=1e-9)), features, 3)
+    with pytest.raises(
+        ValueError, match=r"Pipeline.fit_predict must return n_clusters=4 different labels; got 3\. Use"
+    ):
+        run("own pipeline", features, 4)
+
+
+@pytest.mark.parametrize(("labels", "shape"), [([0, 1], r"\(2,\)"), (np.zeros((60, 1)), r"\(60, 1\)"), (1, r"\(\)")])
+def test_labels_that_are_not_one_an_item_are_refused(features_of, labels, shape):
+    class Odd:
+        def fit_predict(self, X):
+            return labels
+
+    with pytest.raises(
+        ValueError, match=rf"Odd.fit_predict must return one label for each of the 60 items; got.*{shape}"
+    ):
+        run(Own(Odd()), features_of(clear_groups()[0]), 2)
+
+
+# ---------------------------------------------------------------- by name
+
+
+def test_auto_is_the_clusterer_of_the_papers_objective():
+    assert type(make_clusterer("auto", has_rows=True)) is KMeans
+    assert type(make_clusterer("auto", has_rows=False)) is HillClimb
+
+
+def test_a_clusterer_stands_for_itself_and_other_objects_are_wrapped():
+    ours, theirs = Spectral(), SklearnKMeans()
+    assert make_clusterer(ours, has_rows=False) is ours
+    assert make_clusterer(theirs, has_rows=True).method is theirs
+
+
+def test_the_names_that_need_coordinates_are_known():
+    pytest.importorskip("kmedoids")
+    assert [name for name in CLUSTERERS if CLUSTERERS[name]().needs == "rows"] == list(ON_ROWS)
+
+
+def test_an_unknown_name_is_refused_with_the_nearest():
+    with pytest.raises(ValueError, match=r'one of "auto", "kmeans", .*; got \'kmean\'\. Did you mean "kmeans"\?$'):
+        make_clusterer("kmean", has_rows=True)
+    with pytest.raises(ValueError, match=r"got 'xyz'\.$"):
+        make_clusterer("xyz", has_rows=True)
+
+
+@pytest.mark.parametrize(
+    ("choice", "shown"),
+    [
+        ("kmeans", '"kmeans"'),
+        ("ward", '"ward"'),
+        (Hierarchical("ward"), "Hierarchical"),
+        (SklearnKMeans(), "KMeans"),
+        (AgglomerativeClustering(), "AgglomerativeClustering"),
+    ],
+)
+def test_what_needs_coordinates_is_refused_where_there_are_none(choice, shown):
+    message = rf'clusterer={shown} needs coordinates of the items.*Use "hillclimb", "kmedoids", .*"precomputed"\.$'
+    with pytest.raises(ValueError, match=message):
+        make_clusterer(choice, has_rows=False)
+    make_clusterer(choice, has_rows=True)
+
+
+def test_what_works_on_pairs_needs_no_coordinates():
+    for name in set(NAMES) - set(ON_ROWS):
+        assert make(name, has_rows=False).needs == "pairs"
+    assert isinstance(make(Partition(), has_rows=False), Partition)
