@@ -176,7 +176,7 @@ def real(repeats):
         X, truth = load()
         ours, *others = (pair(mean) for mean in np.mean([found for found, _ in runs], axis=0))
         size = np.mean([s for _, s in runs])
-        shape = [len(X), X.shape[1], truth.max() + 1, f"{X.isna().to_numpy().mean():.1%}"]
+        shape = [len(X), X.shape[1], truth.max() + 1, X.isna().to_numpy().sum()]
         rows.append([name, *shape, f"**{ours}**", *others, f"{size:.1f}"])
     listed = "\n".join(f"- {name}: {' '.join(load.__doc__.split())}" for name, load in TABLES.items())
     return markdown_table(["table", "n", "p", "k", "gaps", *METHODS, "s"], rows), listed

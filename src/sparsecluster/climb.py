@@ -57,6 +57,10 @@ def climb(problem: Problem, labels: Labels, size: int, rng: np.random.Generator)
     """
     scores = problem.scores(labels)
     subset: Subset = largest(scores, size)
+    if problem.clusterer.constrains:
+        labels = problem.cluster(subset, rng, warm=labels)
+        scores = problem.scores(labels)
+        subset = largest(scores, size)
     objective = float(scores[subset].sum())
     # The start is a first pass: its labels came from a clustering, its subset from them.
     history = [Step(objective, 0, 0)]

@@ -74,17 +74,13 @@ class Profiles(NamedTuple):
 
 
 def make_profile(
-    make: Callable[[Any, Any, int], Measure], train: Any, labels: Any, k: int, share: float, standardize: bool
+    make: Callable[[Any, Any, int], Measure], train: Any, labels: Any, k: int, total: float, share: float
 ) -> Profile:
-    """The profile of one column; `make` builds its measure from values, labels and k."""
+    """The profile of one column; `make` builds its measure from values, labels and k, `total` is what it counts."""
     apart = make(train, np.zeros_like(labels), 1)(train)[:, 0]
     seen = ~np.isnan(apart)
     spread = float(apart[seen].mean())
-    # As in the features: every one has its share as total, and gaps count against it.
-    share *= float(seen.mean())
-    measure = make(train, labels, k)
-    weight = share / (spread * seen.sum()) if standardize else getattr(measure, "unit", 1.0) ** 2
-    return Profile(measure, spread, weight, share)
+    return Profile(make(train, labels, k), spread, total / (spread * seen.sum()), share * float(seen.mean()))
 
 
 def by_cluster(values: Any, labels: Any, k: int) -> list[Any]:

@@ -13,7 +13,8 @@ from .checks import check_bool, check_choice, check_count, check_jobs, check_siz
 from .climb import Climb, Problem, climb
 from .clusterers.registry import make_clusterer
 from .consensus import consensus
-from .features.base import Labels
+from .features.base import Features, Labels
+from .features.mixed import shares_of
 from .features.source import ItemSource, columns_of
 from .gap import Effort, GapCurve, GapKind, Null, Rule, Search, choose_size
 from .parallel import Workers, one_thread_blas
@@ -61,7 +62,9 @@ class SASClustering(SparseClusterer):
         Columns that are chosen together: {group: columns}, or one name for each column, None for one that stands alone.
         A group is one feature; its dissimilarity is the mean of those of its columns.
     standardize : bool, default=True
-        Give every feature the same weight in the clustering. Scores do not depend on the scale of a feature either way.
+        Give every feature the same weight in the clustering, whatever its units. Features that only tell alike from
+        unlike (levels, or two numbers) are compared by the plain Hamming dissimilarity and have the same weight on
+        average. Scores do not depend on the scale of a feature either way.
     search : {"path", "grid", "golden"}, default="path"
         Sizes to compare: all of them, every `step`-th (Algorithm 2 of the paper), or by golden section.
     step : int, default=None
@@ -201,8 +204,11 @@ class SASClustering(SparseClusterer):
             )
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
         with one_thread_blas():
-            found, curve = self._solve(data, size, rng)
-            self._store(data, found, curve)
+            features = data.source.features()
+            clusterer = make_clusterer(self.clusterer, features.has_rows)
+            problem = Problem(features, clusterer, int(self.n_clusters), int(self.max_iter))
+            found, curve = self._solve(data, problem, size, rng)
+            self._store(data, features, found, curve)
         return self
 
     def _check_words(self) -> None:
@@ -227,12 +233,11 @@ class SASClustering(SparseClusterer):
         if not (isinstance(self.n_init, str) and self.n_init == "auto"):
             check_count("n_init", self.n_init, 1, advice='Or use "auto".')
 
-    def _solve(self, data: Data, size: int | None, rng: np.random.Generator) -> tuple[Climb, GapCurve | None]:
+    def _solve(
+        self, data: Data, problem: Problem, size: int | None, rng: np.random.Generator
+    ) -> tuple[Climb, GapCurve | None]:
         """The climb to return, by way of a sample of the items where there are many."""
-        features = data.source.features()
-        clusterer = make_clusterer(self.clusterer, features.has_rows)
-        problem = Problem(features, clusterer, int(self.n_clusters), int(self.max_iter))
-        on_pairs = clusterer.needs == "pairs"
+        on_pairs = problem.clusterer.needs == "pairs"
         sample = None
         if self.subsample is not None and isinstance(self.init, str):
             n_items = max(round(self.subsample * PAIRS_SHARE), 1) if on_pairs else self.subsample
@@ -248,25 +253,27 @@ class SASClustering(SparseClusterer):
             return self._search(problem, data.source, size, rng)
         on_sample = problem._replace(features=sample.source.features())
         found, curve = self._search(on_sample, sample.source, size, rng)
-        labels = spread(data.source, sample, found, self._profiles_of(data, sample.source, found))
+        profiles = self._profiles_of(data, sample.source, on_sample.features, found)
+        labels = spread(data.source, sample, found, profiles)
         # One pass scores the features on all items; more would need all pairs.
         problem = problem if all_pairs_fit else problem._replace(max_iter=1)
         return climb(problem, labels, found.subset.size, rng), curve
 
-    def _profiles_of(self, data: Data, source: ItemSource, found: Climb) -> Profiles:
+    def _profiles_of(self, data: Data, source: ItemSource, features: Features, found: Climb) -> Profiles:
         """What the clusters look like in the chosen columns."""
-        columns, members = columns_of(source, found.subset), np.bincount(source.owners)
-        owners = source.owners[np.isin(source.owners, found.subset)]
+        chosen = set(found.subset.tolist())
+        total, shares = features.total, shares_of(source.owners)
         profiles = [
             make_profile(
                 data.form.measure(a),
                 source.look(a, source.items, source.items),
                 found.labels,
                 int(self.n_clusters),
-                1.0 / members[owner],
-                bool(self.standardize),
+                total[j],
+                shares[j],
             )
-            for a, owner in zip(columns.tolist(), owners.tolist(), strict=True)
+            for j, a in enumerate(source.columns.tolist())
+            if source.owners[j] in chosen
         ]
         return Profiles(profiles, found.subset.size)
 
@@ -314,7 +321,7 @@ class SASClustering(SparseClusterer):
             f"of which one chooses a column that is not constant; got {given.dtype} of shape {given.shape}."
         )
 
-    def _store(self, data: Data, found: Climb, curve: GapCurve | None) -> None:
+    def _store(self, data: Data, features: Features, found: Climb, curve: GapCurve | None) -> None:
         """Back to the user's order of rows and columns; clusters from the largest to the smallest."""
         source = data.source
         sizes = np.bincount(found.labels, minlength=self.n_clusters)
@@ -332,7 +339,7 @@ class SASClustering(SparseClusterer):
         self.history_ = found.history
         self.n_iter_ = len(found.history)
         self.gap_curve_ = curve
-        profiles = self._profiles_of(data, source, found)
+        profiles = self._profiles_of(data, source, features, found)
         self._profiles = profiles._replace(columns=[profiles.columns[j] for j in np.argsort(chosen)])
         self._form, self._n_features = data.form, data.n_features
         centres = data.form.centres(source, self.labels_, int(self.n_clusters))

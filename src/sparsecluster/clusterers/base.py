@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from typing import Literal
 
 import numpy as np
+from scipy.optimize import linear_sum_assignment
 
 from ..features.base import Features, Labels, Subset
 
@@ -17,6 +18,8 @@ class Clusterer(ABC):
 
     # What it works on: coordinates of the items (k-means may still take the pairs that these give), or pairs.
     needs: Needs = "pairs"
+    # Whether its clusters have something that other labels may lack, as equal sizes; then no others are an answer.
+    constrains: bool = False
 
     @abstractmethod
     def cluster(
@@ -33,3 +36,12 @@ class Clusterer(ABC):
         A clusterer that lowers the paper's objective improves `warm` labels and never makes them worse; others may use
         them as they like. Without them the best of `n_starts` fresh starts is taken.
         """
+
+
+def named_like(labels: Labels, warm: Labels | None, n_clusters: int) -> Labels:
+    """The same clusters with the names that most of their items have in `warm`, so that what moved can be counted."""
+    if warm is None:
+        return labels
+    together = np.zeros((n_clusters, n_clusters))
+    np.add.at(together, (labels, warm), 1)
+    return linear_sum_assignment(-together)[1].astype(np.int32)[labels]

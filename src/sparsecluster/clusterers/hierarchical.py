@@ -9,7 +9,7 @@ from scipy.cluster.hierarchy import linkage as merge
 from scipy.spatial.distance import squareform
 
 from ..features.base import Features, Floats, Labels, Subset, dissimilarity
-from .base import Clusterer
+from .base import Clusterer, named_like
 
 Linkage = Literal["average", "complete", "ward"]
 
@@ -19,7 +19,7 @@ class Hierarchical(Clusterer):
 
     How far apart two clusters are: the mean of D_S(i, j) between them ("average"), the largest ("complete"), or by how
     much their merger raises the within sum of squares ("ward"), which has a meaning only for coordinates. Nothing is
-    random, and what comes out does not depend on `warm`.
+    random, and the clusters do not depend on `warm`, only their names.
     """
 
     def __init__(self, linkage: Linkage = "average") -> None:
@@ -39,7 +39,8 @@ class Hierarchical(Clusterer):
     ) -> Labels:
         gaps = squareform(dissimilarity(features.pairs(subset).similarity), checks=False)
         # SciPy's Ward takes distances, and D is a sum of their squares.
-        return cut(merge(np.sqrt(gaps) if self.linkage == "ward" else gaps, self.linkage), n_clusters)
+        labels = cut(merge(np.sqrt(gaps) if self.linkage == "ward" else gaps, self.linkage), n_clusters)
+        return named_like(labels, warm, n_clusters)
 
 
 def cut(merges: Floats, n_clusters: int) -> Labels:

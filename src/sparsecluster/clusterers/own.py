@@ -10,7 +10,7 @@ import numpy.typing as npt
 from scipy.sparse import csr_array
 
 from ..features.base import Coordinates, Features, Floats, Labels, SparseRows, Subset, dissimilarity
-from .base import Clusterer
+from .base import Clusterer, named_like
 from .spectral import gaussian_affinity
 
 # What an object is given, and the parameters that ask for pairs by the value "precomputed".
@@ -33,7 +33,7 @@ class Own(Clusterer):
     It is given the coordinates of the items, n x q; D_S, n x n, if its `metric` or `dissimilarity` is "precomputed";
     or the Gaussian affinity of D_S if its `affinity` or `kernel` is. Where it has `n_clusters` (or else
     `n_components`) this is set to k, and every `random_state` is set from `rng`. Whether it tries several starts is
-    its own affair, and it knows nothing of `warm`.
+    its own affair, and of `warm` it gets only the names of the clusters.
     """
 
     def __init__(self, method: Any) -> None:
@@ -57,7 +57,8 @@ class Own(Clusterer):
     ) -> Labels:
         method = prepared(self.method, n_clusters, rng)
         labels = np.asarray(method.fit_predict(self._seen(features, subset)))
-        return renumbered(labels, features.n_items, n_clusters, type(method).__name__)
+        labels = renumbered(labels, features.n_items, n_clusters, type(method).__name__)
+        return named_like(labels, warm, n_clusters)
 
     def _seen(self, features: Features, subset: Subset) -> Floats:
         """What `fit_predict` is given."""

@@ -21,6 +21,7 @@ class Partition(Clusterer):
     """
 
     needs = "pairs"
+    constrains = True
 
     def cluster(
         self,

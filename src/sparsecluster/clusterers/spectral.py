@@ -6,7 +6,7 @@ import numpy as np
 from scipy.linalg import eigh
 
 from ..features.base import Features, Floats, Labels, Rows, Subset, dissimilarity
-from .base import Clusterer
+from .base import Clusterer, named_like
 from .kmeans import kmeans
 
 # K-means runs on the eigenvectors for each start asked for: next to the eigenvectors they cost nothing.
@@ -19,7 +19,7 @@ class Spectral(Clusterer):
     """K-means on the rows, scaled to length 1, of the k leading eigenvectors of W^(-1/2) A W^(-1/2).
 
     A is the Gaussian affinity of the items and W the diagonal of its row sums. (Ng, Jordan and Weiss, "On spectral
-    clustering", NIPS 2001.) What comes out does not depend on `warm`.
+    clustering", NIPS 2001.) The clusters do not depend on `warm`, only their names.
     """
 
     needs = "pairs"
@@ -35,7 +35,7 @@ class Spectral(Clusterer):
     ) -> Labels:
         affinity = gaussian_affinity(dissimilarity(features.pairs(subset).similarity))
         rows = Rows(spectral_rows(affinity, n_clusters), np.ones(n_clusters))
-        return kmeans(rows, n_clusters, rng, n_starts=RUNS * n_starts)
+        return named_like(kmeans(rows, n_clusters, rng, n_starts=RUNS * n_starts), warm, n_clusters)
 
 
 def gaussian_affinity(gaps: Floats) -> Floats:

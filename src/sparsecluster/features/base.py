@@ -69,6 +69,12 @@ class Features(ABC):
     n_features: int
     # What scores are multiplied by: the share of the items seen, and of a feature that has several members.
     shares: Floats
+
+    @property
+    @abstractmethod
+    def total(self) -> Floats:
+        """Total of every feature, or member of one, as it counts in pairs and rows."""
+
     # Whether the dissimilarity is a squared distance of coordinates, and whether some of them are not known.
     has_rows: bool = True
     has_gaps: bool = False

@@ -16,6 +16,7 @@ from ..kernels.order import shuffle_columns
 from ..kernels.select import take_columns
 from .alone import level_labels, level_score, runs_labels, runs_within
 from .base import Features, Floats, Labels, Mask, Rows, SeenRows, Subset
+from .units import Flags, counted_totals, has_two_values
 
 
 class Block(NamedTuple):
@@ -73,20 +74,31 @@ class CoordinateFeatures(Features):
         self.table: Floats = np.nan_to_num(table, nan=0.0)
         if standardize:
             # First by the largest value, so that squares of very large or small values stay within range.
-            largest = np.maximum.reduceat(np.abs(self.table).max(axis=0), self.starts[:-1])
-            self.table /= np.repeat(largest, widths)
+            largest = np.abs(self.table).max(axis=0)
+            self.table /= np.where(np.repeat(self.levels, widths), 1.0, largest)
         columns = np.einsum("ia,ia->a", self.table, self.table)
         total = np.add.reduceat(columns, self.starts[:-1])
-        if standardize:
-            # Every feature with its share as total; then within and explained part add up to that.
-            scale = shares / total
-            self.table *= np.repeat(np.sqrt(scale), widths)
-            columns, total = columns * np.repeat(scale, widths), total * scale
-        # A level that all or no items have, as may be in a sample, is left with a total that divides.
-        self.total = np.maximum(columns, np.finfo(float).tiny)
-        self._part = columns * np.repeat(shares / total, widths)
+        two_valued, apart = self._two_valued()
+        seen = 1.0 - gaps[:, self.starts[:-1]].mean(axis=0)
+        self._total = counted_totals(total, standardize, two_valued, apart, shares, seen)
+        scale = np.repeat(self._total / total, widths)
+        self.table *= np.sqrt(scale)
+        # A column in which only one level is left has no spread; what it has must still divide.
+        self._columns = np.maximum(columns * scale, np.finfo(float).tiny)
+        self._part = self._columns * np.repeat(shares / self._total, widths)
         self._column_shares = np.repeat(shares / widths, widths)
         self._best_scores: dict[int, Floats] = {}
+
+    @property
+    def total(self) -> Floats:
+        return self._total
+
+    def _two_valued(self) -> tuple[Flags, Floats]:
+        """Which features have a dissimilarity of either 0 or one value, and that value."""
+        first = self.starts[:-1]
+        numbers = self._with_gaps(first)
+        apart = (np.fmax.reduce(numbers, axis=0) - np.fmin.reduce(numbers, axis=0)) ** 2
+        return self.levels | has_two_values(numbers), np.where(self.levels, 1.0, apart)
 
     def columns(self, subset: Subset) -> Subset:
         """The columns of some features."""
@@ -100,8 +112,8 @@ class CoordinateFeatures(Features):
 
     def scores(self, labels: Labels, n_clusters: int) -> Floats:
         if self.seen is None:
-            return self._explained(between_scores(self.table, self.total, labels, n_clusters))
-        return self._explained(seen_scores(self.table, self.seen, self.total, labels, n_clusters))
+            return self._explained(between_scores(self.table, self._columns, labels, n_clusters))
+        return self._explained(seen_scores(self.table, self.seen, self._columns, labels, n_clusters))
 
     def seen_pairs(self, subset: Subset) -> tuple[Floats, Floats | None]:
         columns = self.columns(subset)
@@ -123,7 +135,7 @@ class CoordinateFeatures(Features):
             best = np.ones(self.n_features)
             numbers = np.flatnonzero(~self.levels)
             columns = self.starts[:-1][numbers]
-            best[numbers] = 1.0 - runs_within(self._with_gaps(columns), n_clusters) / self.total[columns]
+            best[numbers] = 1.0 - runs_within(self._with_gaps(columns), n_clusters) / self._columns[columns]
             for a in np.flatnonzero(self.levels).tolist():
                 codes = self._codes(a)
                 best[a] = level_score(np.unique(codes[~np.isnan(codes)], return_counts=True)[1], n_clusters)

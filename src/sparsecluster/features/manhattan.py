@@ -11,6 +11,7 @@ from ..kernels.order import shuffle_columns
 from ..kernels.select import take_columns
 from .alone import DISTANCES, runs_labels, runs_within
 from .base import Features, Floats, Labels, Subset
+from .units import counted_totals, has_two_values
 
 
 class ManhattanFeatures(Features):
@@ -26,14 +27,19 @@ class ManhattanFeatures(Features):
         self.shares, self.streams = shares, streams
         self._sort(table)
         total = self._within(np.zeros(self.n_items, np.int32), 1)
-        # Every feature with its share as total; then within and explained part add up to that.
-        scale = shares / total if standardize else np.ones(self.n_features)
-        self.total = total * scale
+        apart = np.fmax.reduce(table, axis=0) - np.fmin.reduce(table, axis=0)
+        seen = self.counts / self.n_items
+        self._total = counted_totals(total, standardize, has_two_values(table), apart, shares, seen)
+        scale = self._total / total
         self.table = table * scale
         self.sorted *= scale[:, None]
         self.has_gaps = bool(self.counts.min(initial=self.n_items) < self.n_items)
         # Shared with all permuted copies: permuting a column does not change what can be had from it alone.
         self._best_scores: dict[int, Floats] = {}
+
+    @property
+    def total(self) -> Floats:
+        return self._total
 
     def _sort(self, table: Floats) -> None:
         """Values of each column in ascending order with the items they belong to; gaps (NaN) come last."""

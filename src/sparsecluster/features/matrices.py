@@ -21,6 +21,7 @@ from ..kernels.order import mixed, shuffle_columns
 from .alone import pairs_labels
 from .arrange import ROUNDS
 from .base import Features, Floats, Labels, Subset, Table
+from .units import counted_totals
 
 # Bytes of matrices that are kept where reading one means computing or converting it.
 KEEP_BYTES = 2**30
@@ -53,6 +54,15 @@ class Matrices:
         if items.size == self.n_items:
             return self
         return Matrices(lambda a: self[a][np.ix_(items, items)], self.count, items.size, self.gapped, computed=True)
+
+    def values(self, a: int) -> tuple[bool, float, float]:
+        """Whether a matrix has one value besides zero, its largest value, and the share of the items seen in it."""
+        matrix = self[a]
+        largest = float(np.nanmax(matrix))
+        return bool(((matrix == 0) | (matrix == largest) | np.isnan(matrix)).all()), largest, self._seen(matrix, a)
+
+    def _seen(self, matrix: Table, a: int) -> float:
+        return float(np.sqrt(1.0 - np.isnan(matrix).mean())) if a in self.gapped else 1.0
 
     def stacks(self, chosen: Subset) -> Iterator[tuple[Table, Subset, slice]]:
         """Matrices of some features in stacks, with the place of each in its stack and which of the features they are.
@@ -103,10 +113,16 @@ class MatrixFeatures(Features):
         self.orders: npt.NDArray[np.intp] = np.tile(items, (chosen.size, 1))
         self.has_gaps = not matrices.gapped.isdisjoint(chosen.tolist())
         every = np.arange(chosen.size)
-        self.total = self._within(every, np.zeros(items.size, np.int32), 1)
-        self._weights = shares / self.total if standardize else np.ones(chosen.size)
+        self._whole = self._within(every, np.zeros(items.size, np.int32), 1)
+        two_valued, apart, seen = (np.array(each) for each in zip(*map(matrices.values, chosen.tolist()), strict=True))
+        self._total = counted_totals(self._whole, standardize, two_valued, apart, shares, seen)
+        self._weights = self._total / self._whole
         # Shared with all permuted copies: permuting a feature does not change what can be had from it alone.
         self._best_scores: dict[int, Floats] = {}
+
+    @property
+    def total(self) -> Floats:
+        return self._total
 
     def _within(self, subset: Subset, labels: Labels, n_clusters: int) -> Floats:
         kernel = seen_stack_within if self.has_gaps else stack_within
@@ -118,7 +134,7 @@ class MatrixFeatures(Features):
 
     def _explained(self, subset: Subset, labels: Labels, n_clusters: int) -> Floats:
         within = self._within(subset, labels, n_clusters)
-        return self.shares[subset] * np.clip(1.0 - within / self.total[subset], 0.0, 1.0)
+        return self.shares[subset] * np.clip(1.0 - within / self._whole[subset], 0.0, 1.0)
 
     def scores(self, labels: Labels, n_clusters: int) -> Floats:
         return self._explained(np.arange(self.n_features), labels, n_clusters)

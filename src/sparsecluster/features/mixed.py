@@ -12,20 +12,30 @@ from .base import Coordinates, Features, Floats, Labels, Subset, dissimilarity
 
 
 class MixedFeatures(Features):
-    """Features made of parts: feature owners[m][j] has the j-th of parts[m] as a member.
+    """Features made of members: the j-th of parts[m] is member places[m][j], and owners[member] is its feature.
 
     The dissimilarity of a feature is the sum of those of its members, whose shares add up to its own.
     """
 
-    def __init__(self, parts: Sequence[Features], owners: Sequence[Subset]) -> None:
-        self.parts, self.owners = tuple(parts), tuple(owners)
+    def __init__(self, parts: Sequence[Features], places: Sequence[Subset], owners: Subset) -> None:
+        self.parts, self.places = tuple(parts), tuple(places)
+        self.owners = tuple(owners[each] for each in places)
+        self._all_owners = owners
         self.n_items = parts[0].n_items
-        members = np.bincount(np.concatenate(self.owners))
+        members = np.bincount(owners)
         self.n_features = members.size
         self._single = members == 1
         self.has_rows = len(parts) == 1 and parts[0].has_rows
         self.has_gaps = any(part.has_gaps for part in parts)
         self._best_scores: dict[int, Floats] = {}
+
+    @property
+    def total(self) -> Floats:
+        """Of every member."""
+        total = np.empty(self._all_owners.size)
+        for part, places in zip(self.parts, self.places, strict=True):
+            total[places] = part.total
+        return total
 
     def _members(self, subset: Subset) -> list[Subset]:
         """Which of each part belong to some features."""
@@ -74,16 +84,15 @@ class MixedFeatures(Features):
         return part.univariate_labels(int(members[0]), n_clusters)
 
     def permuted(self, seed: int) -> Self:
-        copy = type(self)([part.permuted(seed) for part in self.parts], self.owners)
+        copy = type(self)([part.permuted(seed) for part in self.parts], self.places, self._all_owners)
         copy._best_scores = self._best_scores
         return copy
 
 
-def together(parts: Sequence[tuple[Features, Subset]]) -> Features:
-    """Parts with the feature that each of their members belongs to; a single part itself where it says it all."""
-    if len(parts) == 1 and np.array_equal(parts[0][1], np.arange(parts[0][0].n_features)):
-        return parts[0][0]
-    return MixedFeatures([part for part, _ in parts], [owners for _, owners in parts])
+def together(parts: Sequence[Features], places: Sequence[Subset], owners: Subset) -> Features:
+    """Parts as one, by the feature of each of their members; a single part itself where it says it all."""
+    alone = len(parts) == 1 and np.array_equal(owners, np.arange(owners.size))
+    return parts[0] if alone else MixedFeatures(parts, places, owners)
 
 
 def owners_of(groups: Subset) -> Subset:

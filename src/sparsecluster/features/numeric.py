@@ -12,6 +12,7 @@ from ..kernels.order import shuffle_columns
 from ..kernels.select import take_columns
 from .alone import runs_labels, runs_within
 from .base import Features, Floats, Labels, Rows, Subset, Table
+from .units import counted_totals, has_two_values
 
 # Above this share of the columns, leaving the others out by zero weights is cheaper than copying the chosen ones.
 COPY_SHARE = 0.5
@@ -31,7 +32,7 @@ class Source:
     standardize: bool
 
     def table(self) -> Table:
-        """Items x columns in the given order, centred; every column with total 1 where standardised."""
+        """Items x columns in the given order, centred; where standardised, with total 1, two-valued ones on average."""
         table = np.ascontiguousarray(self.values[np.ix_(self.items, self.columns)])
         # Twice: the first mean of large values is off by a rounding that the second removes.
         for _ in range(2):
@@ -39,7 +40,10 @@ class Source:
         if self.standardize:
             # First by the largest value, so that squares of very large or small values stay within range.
             table /= np.maximum(table.max(axis=0), -table.min(axis=0))
-            table /= np.sqrt(totals(table)).astype(table.dtype)
+            total = totals(table)
+            two_valued = has_two_values(table)
+            apart = np.where(two_valued, np.ptp(table, axis=0).astype(np.float64) ** 2, 1.0)
+            table *= np.sqrt(counted_totals(total, True, two_valued, apart) / total).astype(table.dtype)
         return table
 
 

@@ -96,8 +96,8 @@ class TableSource:
             places = np.array([j for j, each in enumerate(kinds) if fits(each)], np.intp)
             if places.size:
                 given = make(table[:, places], self.columns[places])
-                parts.append((kind(*given, self.standardize, shares[places], owners[places]), owners[places]))
-        return together(parts)
+                parts.append((kind(*given, self.standardize, shares[places], owners[places]), places))
+        return together([part for part, _ in parts], [places for _, places in parts], owners)
 
     def _is_number(self, column: int) -> bool:
         """Squared differences; the Hamming dissimilarity of two levels is the same."""
@@ -157,7 +157,7 @@ class MatrixSource:
         if matrices is not self.matrices:
             order = np.arange(self.items.size)
         given = matrices, self.columns, order, self.standardize, shares_of(self.owners), self.owners
-        return together([(MatrixFeatures(*given), self.owners)])
+        return together([MatrixFeatures(*given)], [np.arange(self.columns.size)], self.owners)
 
     def take(self, places: Subset, n_clusters: int) -> MatrixSource | None:
         items = self.items[places]

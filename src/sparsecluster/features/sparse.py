@@ -17,6 +17,7 @@ from .arrange_sparse import ByColumn, ByRow, sparse_arrangement, tidy
 from .base import Features, Floats, Labels, SparseRows, Subset, Table
 from .mixed import owners_of, shares_of, together
 from .numeric import BLOCK_VALUES
+from .units import Flags, counted_totals
 
 # Above this share of stored values, products of whole columns are cheaper than those of what is stored.
 DENSE_SHARE = 1 / 8
@@ -53,7 +54,7 @@ class SparseSource:
         return owners_of(self.groups[self.columns])
 
     def features(self) -> Features:
-        return together([(SparseFeatures(self), self.owners)])
+        return together([SparseFeatures(self)], [np.arange(self.columns.size)], self.owners)
 
     def take(self, places: Subset, n_clusters: int) -> Self | None:
         part = tidy(self.values, self.columns, self.items[places])
@@ -91,10 +92,20 @@ class SparseSource:
             values, means = values / scale[column], means / scale
         total = over((values - means[column]) ** 2) + (n - counts) * means**2
         if self.standardize:
-            shares = shares_of(self.owners)
-            scale = np.sqrt(total / shares)
-            values, means, total = values / scale[column], means / scale, shares
+            counted = counted_totals(total, True, *two_values(values, starts, n), shares_of(self.owners))
+            scale = np.sqrt(total / counted)
+            values, means, total = values / scale[column], means / scale, counted
         return Columns(values, part.indices.astype(np.int32), starts, means), total
+
+
+def two_values(values: Floats, starts: npt.NDArray[np.int64], n_items: int) -> tuple[Flags, Floats]:
+    """Which columns take two values, zero among them where it is not stored, and the square of their difference."""
+    counts = np.diff(starts)
+    low, high = (extreme.reduceat(values, starts[:-1]) for extreme in (np.minimum, np.maximum))
+    at_an_end = (values == np.repeat(low, counts)) | (values == np.repeat(high, counts))
+    full = counts == n_items
+    two = np.logical_and.reduceat(at_an_end, starts[:-1]) & (full | (low == high))
+    return two, np.where(full, high - low, np.maximum(np.abs(low), np.abs(high))) ** 2
 
 
 class SparseFeatures(Features):
@@ -103,10 +114,14 @@ class SparseFeatures(Features):
     def __init__(self, source: SparseSource) -> None:
         self.source = source
         self.n_items, self.n_features = source.items.size, source.columns.size
-        self.columns, self.total = source.table()
+        self.columns, self._total = source.table()
         self.shares, self.streams = shares_of(source.owners), source.owners
         # Shared with all permuted copies: permuting a column does not change what can be had from it alone.
         self._best_scores: dict[int, Floats] = {}
+
+    @property
+    def total(self) -> Floats:
+        return self._total
 
     def scores(self, labels: Labels, n_clusters: int) -> Floats:
         return self.shares * sparse_scores(*self.columns, self.total, labels, n_clusters)

@@ -52,6 +52,31 @@ def link_pairs(similarity, labels, link, q, sizes):
 
 
 @kernel
+def relocate(similarity, labels, link, q, sizes, i, there):
+    """Move an item and update all that depends on it."""
+    here = labels[i]
+    carry_over(q, link[:, i], similarity[i, i], sizes, here, there)
+    labels[i] = there
+    row = similarity[i]
+    source = link[here]
+    target = link[there]
+    for j in range(labels.size):
+        source[j] -= row[j]
+        target[j] += row[j]
+
+
+@kernel
+def size_of_sums(similarity, q, sizes):
+    """How large the numbers are that moves are compared by."""
+    scale = 0.0
+    for i in range(similarity.shape[0]):
+        scale += abs(similarity[i, i])
+    for c in range(q.size):
+        scale += abs(q[c]) / sizes[c]
+    return scale
+
+
+@kernel
 def improve_pairs(similarity, labels, k, lloyd_passes, move_passes):
     """Lloyd passes, then single-item moves until none raises J. Changes `labels` in place; returns J."""
     n = labels.size
@@ -67,25 +92,13 @@ def improve_pairs(similarity, labels, k, lloyd_passes, move_passes):
         if changed == 0:
             break
         link_pairs(similarity, labels, link, q, sizes)
-    scale = 0.0
-    for i in range(n):
-        scale += abs(similarity[i, i])
-    for c in range(k):
-        scale += abs(q[c]) / sizes[c]
+    tolerance = LEAST_GAIN * size_of_sums(similarity, q, sizes)
     for _ in range(move_passes):
         moved = 0
         for i in range(n):
-            here = labels[i]
-            there = best_move(q, link[:, i], similarity[i, i], sizes, here, LEAST_GAIN * scale)
-            if there != here:
-                carry_over(q, link[:, i], similarity[i, i], sizes, here, there)
-                labels[i] = there
-                row = similarity[i]
-                source = link[here]
-                target = link[there]
-                for j in range(n):
-                    source[j] -= row[j]
-                    target[j] += row[j]
+            there = best_move(q, link[:, i], similarity[i, i], sizes, labels[i], tolerance)
+            if there != labels[i]:
+                relocate(similarity, labels, link, q, sizes, i, there)
                 moved += 1
         if moved == 0:
             break

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from ._jit import inline, kernel
-from .moves import LEAST_GAIN, carry_over, mean_similarity
-from .pairs import link_pairs
+from .moves import LEAST_GAIN, mean_similarity
+from .pairs import link_pairs, relocate, size_of_sums
 
 
 @inline
@@ -52,17 +52,6 @@ def best_partner(similarity, labels, link, sizes, i, least):
 
 
 @kernel
-def relocate(similarity, labels, link, q, sizes, i, there):
-    """Move an item and update all that depends on it."""
-    here = labels[i]
-    carry_over(q, link[:, i], similarity[i, i], sizes, here, there)
-    labels[i] = there
-    for j in range(labels.size):
-        link[here, j] -= similarity[i, j]
-        link[there, j] += similarity[i, j]
-
-
-@kernel
 def even_out(similarity, labels, link, q, sizes):
     """The move that costs J least, always to a cluster with two items fewer or more, until there is none such.
 
@@ -91,16 +80,12 @@ def improve_balanced(similarity, labels, k, passes):
     sizes = np.empty(k)
     link_pairs(similarity, labels, link, q, sizes)
     even_out(similarity, labels, link, q, sizes)
-    scale = 0.0
-    for i in range(n):
-        scale += abs(similarity[i, i])
-    for c in range(k):
-        scale += abs(q[c]) / sizes[c]
+    tolerance = LEAST_GAIN * size_of_sums(similarity, q, sizes)
     for _ in range(passes):
         changed = 0
         for i in range(n):
             here = labels[i]
-            there, gain = best_shift(q, link[:, i], similarity[i, i], sizes, here, 1.0, LEAST_GAIN * scale)
+            there, gain = best_shift(q, link[:, i], similarity[i, i], sizes, here, 1.0, tolerance)
             partner, gain = best_partner(similarity, labels, link, sizes, i, gain)
             if partner >= 0:
                 there = labels[partner]
