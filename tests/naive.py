@@ -10,6 +10,7 @@ import struct
 from collections.abc import Callable, Iterator
 from functools import cache
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 
@@ -214,3 +215,141 @@ def shuffled(table: np.ndarray, seed: int) -> np.ndarray:
             j = (mix(state) >> 32) * (i + 1) >> 32
             table[[i, j], a] = table[[j, i], a]
     return table
+
+
+# ---------------------------------------------------------------- any dissimilarity
+#
+# delta is n x n: the dissimilarity of every pair of items, NaN for pairs that are not seen, and NaN on the diagonal for
+# items that are not seen at all. A feature is a list of such matrices, one for each of its members.
+
+
+def column_delta(values: np.ndarray, function: Callable[[Any, Any], Any]) -> np.ndarray:
+    """function(x, y) of all pairs of items; NaN where one of them has a gap."""
+    return np.array([[np.nan if np.isnan(x) or np.isnan(y) else float(function(x, y)) for y in values] for x in values])
+
+
+def items_seen(delta: np.ndarray) -> float:
+    """Number of items: the root of the number of ordered pairs that are seen, each item with itself among them."""
+    return float(np.sqrt(np.sum(~np.isnan(delta))))
+
+
+def delta_within(delta: np.ndarray, labels: np.ndarray) -> float:
+    """sum_k (1/n_k) sum_{i<j in C_k} delta(i, j), where n_k counts the items that are seen."""
+    blocks = [delta[np.ix_(items, items)] for items in members(labels)]
+    return sum(float(np.nansum(np.tril(block, -1))) / max(items_seen(block), 1.0) for block in blocks)
+
+
+def delta_total(delta: np.ndarray) -> float:
+    """The same with all items in one cluster."""
+    return delta_within(delta, np.zeros(len(delta)))
+
+
+def delta_share(delta: np.ndarray) -> float:
+    """The share of the items that is seen."""
+    return items_seen(delta) / len(delta)
+
+
+def delta_score(delta: np.ndarray, labels: np.ndarray) -> float:
+    """1 - within / total where that is not negative, times the share of the items that is seen."""
+    return max(1 - delta_within(delta, labels) / delta_total(delta), 0.0) * delta_share(delta)
+
+
+def feature_scores(features: list[list[np.ndarray]], labels: np.ndarray) -> np.ndarray:
+    """Of every feature, the mean of the scores of its members."""
+    return np.array([np.mean([delta_score(delta, labels) for delta in feature]) for feature in features])
+
+
+def delta_sum(deltas: list[np.ndarray], weights: np.ndarray) -> np.ndarray:
+    """Weighted sum of dissimilarities; a pair that is not seen adds nothing."""
+    return sum((np.nan_to_num(weight * delta) for delta, weight in zip(deltas, weights, strict=True)), np.array(0.0))
+
+
+def all_delta_scores(delta: np.ndarray, k: int) -> np.ndarray:
+    """`delta_score` for every grouping."""
+    together = partitions(len(delta), k)[:, :, None] == np.arange(k)
+    sums = np.einsum("mik,ij,mjk->mk", together, np.nan_to_num(np.tril(delta, -1)), together)
+    pairs = np.einsum("mik,ij,mjk->mk", together, (~np.isnan(delta)).astype(float), together)
+    within = (sums / np.sqrt(np.maximum(pairs, 1))).sum(axis=1)
+    return np.maximum(1 - within / delta_total(delta), 0.0) * delta_share(delta)
+
+
+def all_feature_scores(features: list[list[np.ndarray]], k: int) -> np.ndarray:
+    """Scores of every feature for every grouping."""
+    return np.column_stack([np.mean([all_delta_scores(delta, k) for delta in feature], axis=0) for feature in features])
+
+
+def feature_optimum(features: list[list[np.ndarray]], k: int, size: int) -> float:
+    """Largest sum of scores over all groupings and all subsets of `size` features."""
+    every = all_feature_scores(features, k)
+    return max(every[:, list(subset)].sum(axis=1).max() for subset in combinations(range(len(features)), size))
+
+
+def delta_over_splits(x: np.ndarray, k: int, function: Callable[[Any, Any], Any]) -> float:
+    """Smallest within of one column over groupings that cut the sorted values into runs."""
+    x = np.sort(x)
+    delta = column_delta(x, function)
+    cuts = combinations(range(1, len(x)), k - 1)
+    return min(delta_within(delta, np.searchsorted(cut, np.arange(len(x)), side="right")) for cut in cuts)
+
+
+# ---------------------------------------------------------------- k-means over what is seen
+
+
+def seen_within(table: np.ndarray, weights: np.ndarray, seen: np.ndarray, labels: np.ndarray) -> float:
+    """Weighted sum of squares of what is seen about its mean in each cluster, coordinate by coordinate."""
+    value = 0.0
+    for items in members(labels):
+        for x, weight, mask in zip(table[items].T, weights, seen[items].T, strict=True):
+            known = x[mask == 1]
+            value += weight * float(np.sum((known - known.mean()) ** 2)) if known.size else 0.0
+    return value
+
+
+def seed_of_seen(table: np.ndarray, weights: np.ndarray, seen: np.ndarray, uniforms: np.ndarray) -> np.ndarray:
+    """k-means++ on distances over what both items have, as if all were seen; 0 where they share nothing."""
+    both = weights * seen[:, None, :] * seen[None, :, :]
+    apart = (both * (table[:, None, :] - table[None, :, :]) ** 2).sum(axis=2)
+    shared = both.sum(axis=2)
+    gaps = np.where(shared > 0, apart * weights.sum() / np.where(shared > 0, shared, 1.0), 0.0)
+    return seed(-gaps / 2, uniforms)
+
+
+def improve_of_seen(
+    table: np.ndarray, weights: np.ndarray, seen: np.ndarray, labels: np.ndarray, k: int, lloyd_passes: int
+) -> np.ndarray:
+    """Lloyd passes, then the best move of every item in turn until none lowers the within; no cluster is emptied.
+
+    A coordinate that no item of a cluster has is 0 in its centre.
+    """
+    labels = labels.copy()
+    for _ in range(lloyd_passes):
+        counts = np.array([seen[labels == c].sum(axis=0) for c in range(k)])
+        centres = np.array([(table * seen)[labels == c].sum(axis=0) for c in range(k)]) / np.maximum(counts, 1)
+        distance = np.array([(weights * seen * (table - centre) ** 2).sum(axis=1) for centre in centres])
+        for i, c in enumerate(np.argmin(distance, axis=0)):
+            if np.sum(labels == labels[i]) > 1 and distance[c, i] < distance[labels[i], i]:
+                labels[i] = c
+    moved = True
+    while moved:
+        moved = False
+        for i in range(len(labels)):
+            if np.sum(labels == labels[i]) > 1:
+                tries = [np.where(np.arange(len(labels)) == i, c, labels) for c in range(k)]
+                withins = [seen_within(table, weights, seen, each) for each in tries]
+                if min(withins) < withins[labels[i]] - 1e-11:
+                    labels, moved = tries[int(np.argmin(withins))], True
+    return labels
+
+
+# ---------------------------------------------------------------- order of matrices
+
+
+def matrix_fingerprints(matrix: np.ndarray, salts: list[int], feature_salt: int) -> tuple[list[int], int]:
+    """Of every item, a hash of the sum of what it is to the others; and the sum of the items' hashes for the matrix."""
+    sums = [sum(mix(bits(x) ^ s) for x, s in zip(row, salts, strict=True)) % WORD for row in matrix]
+    return [mix(each ^ feature_salt) for each in sums], sum(mix(x ^ s) for x, s in zip(sums, salts, strict=True)) % WORD
+
+
+def shuffled_items(n: int, stream: int, seed: int) -> np.ndarray:
+    """Where each place of a permuted feature takes its item from."""
+    return shuffled(np.tile(np.arange(n)[:, None], stream + 1), seed)[:, stream]

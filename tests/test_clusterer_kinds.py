@@ -54,8 +54,12 @@ class OnlyPairs(Features):
         halves = self.gaps / 2
         return np.array([-naive.similarity_objective(-half, labels) for half in halves])
 
+    @property
+    def total(self):
+        return self.within(np.zeros(self.n_items))
+
     def scores(self, labels, n_clusters):
-        return 1 - self.within(labels) / self.within(np.zeros(self.n_items))
+        return 1 - self.within(labels) / self.total
 
     def seen_pairs(self, subset):
         return -self.gaps[subset].sum(axis=0) / 2, None

@@ -10,7 +10,7 @@ import pytest
 ROOT = Path(__file__).parent.parent
 
 
-@pytest.mark.parametrize("page", ["README.md"])
+@pytest.mark.parametrize("page", ["README.md", "docs/any-data.md"])
 def test_code_in_documents_runs_and_prints_what_it_says(page):
     result = doctest.testfile(str(ROOT / page), module_relative=False)
     assert result.attempted > 0

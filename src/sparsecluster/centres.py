@@ -40,7 +40,7 @@ def middle(values: Table, column: Column) -> Any:
     if not seen.size:
         return np.nan if column.levels is None else None
     if column.levels is None:
-        return np.mean(seen) if column.kind == "euclidean" else np.median(seen)
+        return float(np.mean(seen) if column.kind == "euclidean" else np.median(seen))
     if column.kind == "hamming":
         return column.levels[int(np.argmax(np.bincount(seen.astype(int))))]
     # The lower of two middle ranks: half a level does not exist.

@@ -86,26 +86,26 @@ def check_finite(X: Table, names: Sequence[str]) -> None:
         )
 
 
-def usable_columns(X: Table, names: Sequence[str], n_clusters: int, has_gaps: bool) -> npt.NDArray[np.intp]:
-    """Columns that vary and are seen often enough; the others are named in warnings."""
+def usable_columns(X: Table, names: Sequence[str], n_clusters: int, has_gaps: bool, alike: Any) -> npt.NDArray[np.intp]:
+    """Columns that vary and are seen often enough; the others, and those whose items are `alike`, are in warnings."""
     seen = enough_seen(seen_counts(X), len(X), n_clusters) if has_gaps else np.ones(X.shape[1], bool)
-    constant = seen & ~varies(X)
-    return keep_out(names, "columns", constant, ~seen)
+    constant = seen & (alike | ~varies(X))
+    return keep_out(names, ("column", "columns"), constant, ~seen)
 
 
-def keep_out(names: Sequence[str], what: str, constant: Any, unseen: Any) -> npt.NDArray[np.intp]:
+def keep_out(names: Sequence[str], what: tuple[str, str], constant: Any, unseen: Any) -> npt.NDArray[np.intp]:
     """Places of the others; those kept out are named in warnings."""
     usable = np.flatnonzero(~(constant | unseen))
     if not usable.size:
         raise ValueError(
-            f"All {len(names)} {what} are constant or have too few values, so there is nothing to group by. "
+            f"All {len(names)} {what[1]} are constant or have too few values, so there is nothing to group by. "
             "Check the input."
         )
     for places, why in ((constant, "constant"), (unseen, "too often missing")):
         out = np.flatnonzero(places)
         if out.size:
             listed = ", ".join(repr(names[a]) for a in out[:NAMES_SHOWN])
-            are = f"{out.size} {what} are" if out.size > 1 else f"1 {what.rstrip('s')} is"
+            are = f"{out.size} {what[1]} are" if out.size > 1 else f"1 {what[0]} is"
             warnings.warn(
                 f"{are} {why}, so kept out and never chosen: {listed}{_more(out.size)}.",
                 UserWarning,
@@ -116,12 +116,25 @@ def keep_out(names: Sequence[str], what: str, constant: Any, unseen: Any) -> npt
 
 def check_some_seen(X: Table) -> None:
     """Every item has a value somewhere."""
-    blank = np.flatnonzero(np.isnan(X).all(axis=1))
+    refuse_blank(np.flatnonzero(np.isnan(X).all(axis=1)), len(X), "rows have no value in any usable column")
+
+
+def refuse_blank(blank: npt.NDArray[np.intp], n_items: int, what: str) -> None:
+    """Refuse items of which nothing is known, by number."""
     if blank.size:
         listed = ", ".join(map(str, blank[:NAMES_SHOWN]))
         raise ValueError(
-            f"{blank.size} of {len(X)} rows have no value in any usable column, so nothing says where they belong: "
-            f"rows {listed}{_more(blank.size)} (counted from 0). Drop them first."
+            f"{blank.size} of {n_items} {what}, so nothing says where they belong: rows {listed}{_more(blank.size)} "
+            "(counted from 0). Drop them first."
+        )
+
+
+def check_still_numbers(words: Sequence[str]) -> None:
+    """Refuse new items whose columns are not numbers as they were in fit."""
+    if words:
+        listed = ", ".join(map(repr, words[:NAMES_SHOWN]))
+        raise ValueError(
+            f"All columns held numbers in fit; now {listed}{_more(len(words))} do not. Give them in the same form."
         )
 
 
@@ -152,13 +165,13 @@ def check_all_known(values: Table) -> None:
 # ---------------------------------------------------------------- dissimilarities
 
 
-def check_functions(table: ColumnTable, columns: npt.NDArray[np.intp], names: Sequence[str]) -> None:
-    """A user's function is a dissimilarity, as far as some of the items show."""
-    for a in columns.tolist():
-        column = table.columns[a]
-        if not isinstance(column.kind, str):
-            seen = table.values[~np.isnan(table.values[:, a]), a][:ITEMS_TRIED]
-            values = column.decode(seen)
+def says_nothing(table: ColumnTable, names: Sequence[str]) -> npt.NDArray[np.bool_]:
+    """Columns whose function finds the items that it is tried on all alike; refused if it is no dissimilarity."""
+    alike = np.zeros(len(table.columns), bool)
+    for a, column in enumerate(table.columns):
+        seen = table.values[~np.isnan(table.values[:, a]), a] if not isinstance(column.kind, str) else np.empty(0)
+        if not isinstance(column.kind, str) and seen.size > 1:
+            values = column.decode(seen[:ITEMS_TRIED])
             try:
                 matrix = all_pairs(column.kind, values, values)
             except Exception as error:
@@ -166,13 +179,16 @@ def check_functions(table: ColumnTable, columns: npt.NDArray[np.intp], names: Se
                     f"The function given as metric fails on column {names[a]!r} with {type(error).__name__}: {error}. "
                     "It must take two values of the column and return a number."
                 ) from error
-            check_matrix(matrix, f"The metric of column {names[a]!r} on its first {len(seen)} values")
+            check_matrix(matrix, f"The metric of column {names[a]!r} on its first {len(values)} values")
+            alike[a] = not (matrix > 0).any()
+    return alike
 
 
 def check_matrices(X: Any) -> tuple[Matrices, npt.NDArray[np.float64], npt.NDArray[np.float64]]:
     """p dissimilarity matrices of one size; the share of pairs seen in each, and its largest entry."""
     read, count = matrix_reader(X)
     n = 0
+    gapped: list[int] = []
     seen: list[float] = []
     most: list[float] = []
     while count is None or len(seen) < count:
@@ -189,50 +205,68 @@ def check_matrices(X: Any) -> tuple[Matrices, npt.NDArray[np.float64], npt.NDArr
             raise ValueError(f"{name} is {len(matrix)} x {len(matrix)}, the ones before it {n} x {n}. Give one size.")
         gaps = np.isnan(matrix)
         np.fill_diagonal(gaps, True)
+        if np.isnan(matrix).any():
+            gapped.append(len(seen))
         seen.append(1.0 - (gaps.sum() - n) / max(n * (n - 1), 1))
         most.append(0.0 if gaps.all() else float(matrix[~gaps].max()))
     if not seen:
         raise ValueError('metric="precomputed" needs at least one matrix; X has none.')
-    gapped = frozenset(np.flatnonzero(np.array(seen) < 1).tolist())
-    return Matrices(read, len(seen), n, gapped, computed=callable(X)), np.array(seen), np.array(most)
+    matrices = Matrices(read, len(seen), n, frozenset(gapped), computed=callable(X))
+    return matrices, np.array(seen), np.array(most)
 
 
 def matrix_reader(X: Any) -> tuple[Callable[[int], Any], int | None]:
     """How to read matrix a, and how many there are; None where only trying tells."""
     if callable(X):
         return X, None
-    if isinstance(X, list | tuple) and all(np.ndim(matrix) == 2 for matrix in X):
-        return X.__getitem__, len(X)
-    if isinstance(X, np.ndarray) and X.ndim == 3:
+    if isinstance(X, list | tuple) or (isinstance(X, np.ndarray) and X.ndim == 3):
         return X.__getitem__, len(X)
     raise ValueError(
         'metric="precomputed" takes p matrices n x n: an array of shape (p, n, n), a list of arrays, or a function '
         "that gives matrix a = 0, 1, ... and raises IndexError after the last; got "
-        f"{type(X).__name__} of shape {np.shape(X)}. A single matrix D goes in as [D]."
+        f"{type(X).__name__} of shape {getattr(X, 'shape', '?')}. A single matrix D goes in as [D]."
     )
+
+
+# What no entry may be, by a mask of the entries that are.
+RULES: tuple[tuple[Callable[[Any], Any], str, str], ...] = (
+    (np.isinf, "infinite", "Replace it, or use NaN for a pair that is not known."),
+    (lambda matrix: matrix < 0, "negative", "Dissimilarities are zero or more; turn similarities around first."),
+)
+DIAGONAL = (
+    lambda matrix: np.diag(np.nan_to_num(np.diag(matrix))) != 0,
+    "not zero, on the diagonal",
+    "An item is not unlike itself.",
+)
+
+
+def refuse_entries(matrix: Any, name: str, rules: Any) -> None:
+    """Refuse a matrix with a bad entry, saying which."""
+    for is_bad, what, advice in rules:
+        bad = is_bad(matrix)
+        if bad.any():
+            i, j = np.argwhere(bad)[0]
+            raise ValueError(f"{name} has an entry that is {what}: {matrix[i, j]} at ({i}, {j}). {advice}")
+
+
+def as_numbers(given: Any, name: str) -> npt.NDArray[np.float64]:
+    """An array of numbers."""
+    try:
+        return np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} must hold numbers; got {type(given).__name__}.") from None
 
 
 def check_matrix(given: Any, name: str) -> npt.NDArray[np.float64]:
     """Square, symmetric, not negative, zero on the diagonal; NaN for pairs that are not seen."""
-    try:
-        matrix = np.asarray(given, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise ValueError(f"{name} must hold numbers; got {type(given).__name__}.") from None
+    matrix = as_numbers(given, name)
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
         raise ValueError(f"{name} must be square, n x n; got shape {matrix.shape}.")
     if len(matrix) < 2:
         raise ValueError(f"{name} has {len(matrix)} row; at least 2 items are needed.")
-    rules = (
-        (np.isinf(matrix), "infinite", "Replace it, or use NaN for a pair that is not known."),
-        (matrix < 0, "negative", "Dissimilarities are zero or more; turn similarities around first."),
-        (np.diag(np.nan_to_num(np.diag(matrix))) != 0, "not zero, on the diagonal", "An item is not unlike itself."),
-    )
-    for bad, what, advice in rules:
-        if bad.any():
-            i, j = np.argwhere(bad)[0]
-            raise ValueError(f"{name} has an entry that is {what}: {matrix[i, j]} at ({i}, {j}). {advice}")
-    largest = np.nanmax(matrix) if not np.isnan(matrix).all() else 0.0
+    refuse_entries(matrix, name, (*RULES, DIAGONAL))
     gaps = np.isnan(matrix)
+    largest = 0.0 if gaps.all() else np.nanmax(matrix)
     skewed = (gaps != gaps.T) | (np.abs(matrix - matrix.T) > SYMMETRIC * largest)
     if skewed.any():
         i, j = np.argwhere(skewed)[0]
@@ -247,8 +281,27 @@ def usable_matrices(seen: Any, most: Any, names: Sequence[str]) -> npt.NDArray[n
     """Mask of the matrices that vary and have enough pairs; the others are named in warnings."""
     few = seen < LEAST_SEEN**2
     usable = np.zeros(len(names), bool)
-    usable[keep_out(names, "matrices", ~few & (most == 0), few)] = True
+    usable[keep_out(names, ("matrix", "matrices"), ~few & (most == 0), few)] = True
     return usable
+
+
+def check_items_seen(matrices: Matrices, usable: npt.NDArray[np.bool_]) -> None:
+    """Every item is compared with another in some matrix."""
+    if usable[[a not in matrices.gapped for a in range(matrices.count)]].any():
+        return
+    # The diagonal is NaN for items without a pair.
+    seen = np.any([~np.isnan(np.diag(matrices[a])) for a in np.flatnonzero(usable).tolist()], axis=0)
+    refuse_blank(np.flatnonzero(~seen), matrices.n_items, "items are compared with no other in any usable matrix")
+
+
+def check_distinct_items(matrices: Matrices, n_clusters: int) -> None:
+    """As many items that differ as clusters."""
+    apart = np.zeros((matrices.n_items, matrices.n_items))
+    for a in range(matrices.count):
+        apart += np.nan_to_num(matrices[a])
+    distinct = len(np.unique(apart == 0, axis=0))
+    if distinct < n_clusters:
+        raise few_distinct(distinct, n_clusters)
 
 
 def check_cross(X: Any, n_matrices: int, n_items: int, columns: npt.NDArray[np.intp]) -> list[Any]:
@@ -258,14 +311,13 @@ def check_cross(X: Any, n_matrices: int, n_items: int, columns: npt.NDArray[np.i
         f"fit: {n_matrices} matrices of new x {n_items}, as an array or a list"
     )
     if not callable(X) and (not isinstance(X, list | tuple | np.ndarray) or len(X) != n_matrices):
-        raise ValueError(f"{needed}; got {type(X).__name__} of shape {np.shape(X)}.")
+        raise ValueError(f"{needed}; got {type(X).__name__} of shape {getattr(X, 'shape', '?')}.")
     read = X if callable(X) else X.__getitem__
-    cross = [np.asarray(read(a), dtype=np.float64) for a in columns.tolist()]
+    cross = [as_numbers(read(a), f"Matrix {a}") for a in columns.tolist()]
     for a, matrix in zip(columns.tolist(), cross, strict=True):
         if matrix.ndim != 2 or matrix.shape[1] != n_items or len(matrix) != len(cross[0]):
             raise ValueError(f"{needed}; matrix {a} has shape {matrix.shape}.")
-        if (matrix < 0).any() or np.isinf(matrix).any():
-            raise ValueError(f"{needed}, finite and not negative; matrix {a} is not.")
+        refuse_entries(matrix, f"Matrix {a}", RULES)
     return cross
 
 

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .features.base import Floats, Table
+from .features.columns import Column, is_gap
 from .features.functions import all_pairs
 
 
@@ -80,7 +81,7 @@ def make_profile(
     apart = make(train, np.zeros_like(labels), 1)(train)[:, 0]
     seen = ~np.isnan(apart)
     spread = float(apart[seen].mean())
-    return Profile(make(train, labels, k), spread, total / (spread * seen.sum()), share * float(seen.mean()))
+    return Profile(make(train, labels, k), spread, total / (spread * seen.sum()), share)
 
 
 def by_cluster(values: Any, labels: Any, k: int) -> list[Any]:
@@ -137,18 +138,22 @@ class RunMeasure(NamedTuple):
     runs: Sequence[Floats]
     sums: Sequence[Floats]
     halves: Sequence[float]
+    origin: float
 
     @classmethod
     def make(cls, values: Table, labels: Any, k: int) -> RunMeasure:
         """From the values of `fit`."""
-        runs = [np.sort(group.astype(np.float64)) for group in by_cluster(values, labels, k)]
+        # From the smallest value on, so that a small spread about a large value keeps its digits.
+        origin = float(np.nanmin(values))
+        runs = [np.sort(group.astype(np.float64)) for group in by_cluster(values - origin, labels, k)]
         sums = [np.concatenate([[0.0], np.cumsum(run)]) for run in runs]
         halves = [mean_distance(run, run, total).mean() / 2 if run.size else np.nan
                   for run, total in zip(runs, sums, strict=True)]  # fmt: skip
-        return cls(runs, sums, halves)
+        return cls(runs, sums, halves, origin)
 
     def __call__(self, new: Table) -> Floats:
-        columns = [mean_distance(new, *each) - half for *each, half in zip(*self, strict=True)]
+        clusters = zip(self.runs, self.sums, self.halves, strict=True)
+        columns = [mean_distance(new - self.origin, run, sums) - half for run, sums, half in clusters]
         return np.where(np.isnan(new)[:, None], np.nan, np.column_stack(columns))
 
 
@@ -164,22 +169,24 @@ class FunctionMeasure(NamedTuple):
     """Mean of the user's function over the values of the cluster, less half of its mean over their pairs."""
 
     function: Callable[[Any, Any], Any]
-    decode: Callable[[Table], Any]
+    column: Column
     groups: Sequence[Any]
     halves: Sequence[float]
 
     def make(self, values: Table, labels: Any, k: int) -> FunctionMeasure:
         """From the values of `fit`, with this function."""
-        groups = [self.decode(group) for group in by_cluster(values, labels, k)]
+        groups = [self.column.decode(group) for group in by_cluster(values, labels, k)]
         halves = [all_pairs(self.function, group, group).mean() / 2 if len(group) else np.nan for group in groups]
         return self._replace(groups=groups, halves=halves)
 
-    def __call__(self, new: Table) -> Floats:
+    def __call__(self, new: Any) -> Floats:
+        # New words have no code, so they come as they are.
+        values = new if new.dtype == object else self.column.decode(new)
+        seen = np.array([i for i, value in enumerate(values) if not is_gap(value)], np.intp)
         apart = np.full((len(new), len(self.groups)), np.nan)
-        seen = np.flatnonzero(~np.isnan(new))
         for c, group in enumerate(self.groups):
             if len(group) and seen.size:
-                apart[seen, c] = all_pairs(self.function, self.decode(new[seen]), group).mean(axis=1) - self.halves[c]
+                apart[seen, c] = all_pairs(self.function, values[seen], group).mean(axis=1) - self.halves[c]
         return apart
 
 

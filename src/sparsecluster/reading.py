@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -15,20 +15,24 @@ from .checks import (
     check_count,
     check_cross,
     check_distinct,
+    check_distinct_items,
     check_finite,
-    check_functions,
+    check_items_seen,
     check_matrices,
     check_some_seen,
+    check_still_numbers,
     few_distinct,
     keep_out,
+    says_nothing,
     usable_columns,
     usable_matrices,
 )
-from .features.arrange import arrangement
+from .features.arrange import Arrangement, arrangement
 from .features.arrange_sparse import sparse_arrangement
-from .features.base import Subset
-from .features.columns import Column
-from .features.matrices import matrix_arrangement
+from .features.base import Subset, Table
+from .features.columns import Column, ColumnTable
+from .features.functions import all_pairs
+from .features.matrices import matrix_arrangement, with_marked_diagonal
 from .features.source import ItemSource, MatrixSource, TableSource
 from .features.sparse import SparseSource, varying
 from .profiles import CrossMeasure, FunctionMeasure, LevelMeasure, Measure, NumberMeasure, RunMeasure
@@ -36,15 +40,17 @@ from .tables import (
     Metric,
     as_frame,
     column_place,
-    has_words,
-    is_all_numbers,
     kinds_by_column,
+    needs_reading,
     read_again,
     read_columns,
     read_numbers,
     recode,
+    words_in,
 )
 
+# Items on which two functions are compared.
+ITEMS_COMPARED = 10
 # What scikit-learn is to make of a table of numbers. Gaps are ours to deal with, and so is the message about infinity.
 NUMBERS: dict[str, Any] = {"dtype": [np.float64, np.float32], "ensure_all_finite": False}
 MEASURES: dict[str, Any] = {"euclidean": NumberMeasure, "hamming": LevelMeasure, "manhattan": RunMeasure}
@@ -103,21 +109,25 @@ class TableForm(NamedTuple):
     def new_values(self, estimator: Any, X: Any, columns: Subset) -> list[Any]:
         names = estimator._names()
         if self.has_words:
-            validate_data(estimator, X, reset=False, skip_check_array=True)
-            table = read_again(X, self.columns, names)
-        else:
-            X = validate_data(estimator, X, reset=False, accept_sparse="csc", **NUMBERS)
             if scipy.sparse.issparse(X):
-                chosen: Any = X
-                table = chosen[:, columns].toarray()
-                return list(recode(table, [self.columns[a] for a in columns.tolist()]).T)
-            table = recode(X, self.columns)
-        check_finite(table, names)
-        return [table[:, a] for a in columns.tolist()]
+                raise TypeError("X is a sparse matrix, which holds no text; fit had columns with text. Give a table.")
+            validate_data(estimator, X, reset=False, skip_check_array=True)
+            read = read_again(X, self.columns, names)
+            check_finite(np.column_stack([np.zeros(len(X)) if each.dtype == object else each for each in read]), names)
+            return [read[a] for a in columns.tolist()]
+        frame = None if scipy.sparse.issparse(X) else as_frame(X)
+        check_still_numbers([] if frame is None else words_in(frame))
+        X = validate_data(estimator, X, reset=False, accept_sparse="csc", **NUMBERS)
+        if scipy.sparse.issparse(X):
+            given: Any = X
+            check_all_known(given.data)
+            return list(recode(given[:, columns].toarray(), [self.columns[a] for a in columns.tolist()]).T)
+        check_finite(X, names)
+        return list(recode(X[:, columns], [self.columns[a] for a in columns.tolist()]).T)
 
     def measure(self, column: int) -> Callable[[Any, Any, int], Measure]:
         of = self.columns[column]
-        return MEASURES[of.kind].make if isinstance(of.kind, str) else FunctionMeasure(of.kind, of.decode, (), ()).make
+        return MEASURES[of.kind].make if isinstance(of.kind, str) else FunctionMeasure(of.kind, of, (), ()).make
 
     def centres(self, source: Any, labels: Any, k: int) -> Any:
         if isinstance(source, SparseSource):
@@ -128,34 +138,52 @@ class TableForm(NamedTuple):
 def read_table(estimator: Any, X: Any, request: Request) -> Data:
     """A data frame or an array."""
     frame = as_frame(X)
-    words = has_words(X) if frame is None else not is_all_numbers(frame)
+    words = needs_reading(X) if frame is None else bool(words_in(frame))
     if words:
         X = np.asarray(X, dtype=object) if frame is None else X
-        validate_data(estimator, X, skip_check_array=True)
-        names = estimator._names()
         check_count("The number of rows of X", len(X), 2)
-        table = read_columns(X, request.metric, names)
+        validate_data(estimator, X, skip_check_array=True)
     else:
+        if frame is not None and not frame.columns:
+            raise ValueError("X has no columns, so there is nothing to group by. Check the input.")
         X = validate_data(estimator, X, ensure_min_samples=2, order=None, **NUMBERS)
-        names = estimator._names()
-        table = read_numbers(X, request.metric, names)
+    names = estimator._names()
+    # Names as the user has them: those that are not text are no names to scikit-learn.
+    own_names = names if frame is None else list(getattr(frame.to_native(), "columns", names))
+    keys = own_names if all(isinstance(name, str | int) for name in own_names) else names
+    table = (read_columns if words else read_numbers)(X, request.metric, keys)
     n, p = table.values.shape
     check_finite(table.values, names)
     check_count("n_clusters", request.n_clusters, 2, n, f"X has n_samples={n} rows.")
-    groups = group_numbers(request.feature_groups, names)
+    groups = group_numbers(request.feature_groups, keys)
     table, has_gaps = with_one_kind_of_gap(table)
-    usable = usable_columns(table.values, names, request.n_clusters, has_gaps)
+    alike = says_nothing(table, names)
+    usable = usable_columns(table.values, names, request.n_clusters, has_gaps, alike)
     if has_gaps:
         check_some_seen(table.values[:, usable])
-    order = arrangement(table.values, usable)
+    order = arrangement(table.values, usable, np.array([column.kind == "hamming" for column in table.columns]))
     if order.distinct_items < request.n_clusters:
         check_distinct(table.values, request.n_clusters)
-    check_functions(table, usable, names)
-    # By kind first: columns of different kinds may hold the same numbers.
-    kinds = [column.kind if isinstance(column.kind, str) else "" for column in table.columns]
-    columns = order.columns[np.argsort([kinds[a] for a in order.columns.tolist()], kind="stable")]
+    columns = by_kind(table, order)
     source = TableSource(table, groups, order.items, columns, request.standardize, has_gaps)
     return Data(source, TableForm(table.columns, words), n, p, np.unique(groups).size)
+
+
+def by_kind(table: ColumnTable, order: Arrangement) -> Subset:
+    """The columns in their order, kind after kind: those of different kinds may hold the same numbers.
+
+    Two functions are told apart by what they make of the first items.
+    """
+
+    def key(a: int) -> tuple[str, bytes]:
+        column = table.columns[a]
+        if isinstance(column.kind, str):
+            return column.kind, b""
+        values = table.values[order.items, a]
+        some = column.decode(values[~np.isnan(values)][:ITEMS_COMPARED])
+        return "", all_pairs(column.kind, some, some).tobytes()
+
+    return np.array(sorted(order.columns.tolist(), key=key), dtype=np.intp)
 
 
 def with_one_kind_of_gap(table: Any) -> tuple[Any, bool]:
@@ -166,7 +194,7 @@ def with_one_kind_of_gap(table: Any) -> tuple[Any, bool]:
     return type(table)(np.where(np.isnan(table.values), np.nan, table.values), table.columns), True
 
 
-def group_numbers(given: Any, names: Sequence[str]) -> Subset:
+def group_numbers(given: Any, names: Sequence[Any]) -> Subset:
     """A number for every column, the same for columns that are chosen together."""
     numbers = np.arange(len(names))
     if given is None:
@@ -174,6 +202,10 @@ def group_numbers(given: Any, names: Sequence[str]) -> Subset:
     if isinstance(given, Mapping):
         taken: dict[int, Any] = {}
         for group, members in given.items():
+            if isinstance(members, str) or not isinstance(members, Iterable):
+                raise ValueError(
+                    f"feature_groups[{group!r}] must be a list of columns; got {members!r}. Put a single one in a list."
+                )
             places = [column_place(key, names, f"feature_groups[{group!r}]") for key in members]
             twice = next((place for place in places if place in taken), None)
             if twice is not None:
@@ -217,7 +249,7 @@ def read_sparse(estimator: Any, X: Any, request: Request) -> Data:
     groups = group_numbers(request.feature_groups, names)
     usable = np.zeros(p, bool)
     usable[varying(X)] = True
-    order = sparse_arrangement(X, keep_out(names, "columns", ~usable, np.zeros(p, bool)))
+    order = sparse_arrangement(X, keep_out(names, ("column", "columns"), ~usable, np.zeros(p, bool)))
     if order.distinct_items < request.n_clusters:
         raise few_distinct(order.distinct_items, request.n_clusters)
     source = SparseSource(X, order.items, order.columns, request.standardize, groups)
@@ -225,6 +257,12 @@ def read_sparse(estimator: Any, X: Any, request: Request) -> Data:
 
 
 # ---------------------------------------------------------------- precomputed dissimilarities
+
+
+def known_pairs(matrix: Table) -> Table:
+    """A matrix of fit itself without the diagonal of items that it does not see; any other as it is."""
+    is_square = matrix.shape[0] == matrix.shape[1] and not np.nan_to_num(np.diag(matrix)).any()
+    return with_marked_diagonal(matrix) if is_square else matrix
 
 
 class MatrixForm(NamedTuple):
@@ -235,7 +273,8 @@ class MatrixForm(NamedTuple):
 
     def new_values(self, estimator: Any, X: Any, columns: Subset) -> list[Any]:
         cross = check_cross(X, self.n_matrices, self.items.size, columns)
-        return [matrix[:, self.items] for matrix in cross]
+        # An item of fit is no new item: that it is like itself says nothing.
+        return [known_pairs(matrix)[:, self.items] for matrix in cross]
 
     def measure(self, column: int) -> Callable[[Any, Any, int], Measure]:
         return CrossMeasure.make
@@ -249,9 +288,14 @@ def read_matrices(estimator: Any, X: Any, request: Request) -> Data:
     matrices, seen, most = check_matrices(X)
     n, p = matrices.n_items, matrices.count
     estimator.n_features_in_ = p
+    # Matrices have no names; those of an earlier fit must not stay.
+    vars(estimator).pop("feature_names_in_", None)
     check_count("n_clusters", request.n_clusters, 2, n, f"The matrices have {n} rows.")
     groups = group_numbers(request.feature_groups, estimator._names())
     usable = usable_matrices(seen, most, estimator._names())
-    items, order = matrix_arrangement(matrices)
-    source = MatrixSource(matrices, groups, items, order[usable[order]], request.standardize)
-    return Data(source, MatrixForm(items, p), n, p, np.unique(groups).size)
+    check_items_seen(matrices, usable)
+    order = matrix_arrangement(matrices)
+    if order.distinct_items < request.n_clusters:
+        check_distinct_items(matrices, request.n_clusters)
+    source = MatrixSource(matrices, groups, order.items, order.columns[usable[order.columns]], request.standardize)
+    return Data(source, MatrixForm(order.items, p), n, p, np.unique(groups).size)

@@ -14,7 +14,6 @@ from .climb import Climb, Problem, climb
 from .clusterers.registry import make_clusterer
 from .consensus import consensus
 from .features.base import Features, Labels
-from .features.mixed import shares_of
 from .features.source import ItemSource, columns_of
 from .gap import Effort, GapCurve, GapKind, Null, Rule, Search, choose_size
 from .parallel import Workers, one_thread_blas
@@ -262,7 +261,7 @@ class SASClustering(SparseClusterer):
     def _profiles_of(self, data: Data, source: ItemSource, features: Features, found: Climb) -> Profiles:
         """What the clusters look like in the chosen columns."""
         chosen = set(found.subset.tolist())
-        total, shares = features.total, shares_of(source.owners)
+        total, shares = features.total, features.shares
         profiles = [
             make_profile(
                 data.form.measure(a),
@@ -342,6 +341,7 @@ class SASClustering(SparseClusterer):
         profiles = self._profiles_of(data, source, features, found)
         self._profiles = profiles._replace(columns=[profiles.columns[j] for j in np.argsort(chosen)])
         self._form, self._n_features = data.form, data.n_features
+        self.__dict__.pop("cluster_centers_", None)
         centres = data.form.centres(source, self.labels_, int(self.n_clusters))
         if centres is not None:
             self.cluster_centers_ = centres

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from datetime import UTC, date, datetime, timedelta
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -39,17 +40,21 @@ def kinds_by_column(metric: Metric, names: Sequence[str]) -> list[str | Dissimil
 def _check_kind(kind: Any, where: str) -> str | Dissimilarity:
     if callable(kind):
         return kind
-    return check_choice(where, kind, ["auto", *KINDS], " or a function of two values")
+    # Matrices are not columns of a table, so they are no choice for one of them.
+    words = ["auto", *KINDS, *(["precomputed"] if where == "metric" else [])]
+    return check_choice(where, kind, words, ", a function of two values" + " or a dict" * (where == "metric"))
 
 
-def column_place(key: Any, names: Sequence[str], where: str) -> int:
-    """The place of a column by its name, or by its number where it has no name."""
-    if isinstance(key, str) and key in names:
+def column_place(key: Any, names: Sequence[Any], where: str) -> int:
+    """The place of a column by its name, or by its number where that is no name."""
+    if key in names:
         return list(names).index(key)
-    if isinstance(key, int | np.integer) and not isinstance(key, bool) and 0 <= key < len(names):
+    is_number = isinstance(key, int | np.integer) and not isinstance(key, bool)
+    if is_number and 0 <= key < len(names) and all(isinstance(name, str) for name in names):
         return int(key)
-    near = difflib.get_close_matches(str(key), names, n=1)
-    hint = f" Did you mean {near[0]!r}?" if near else f" Columns are {', '.join(map(repr, names[:5]))}, ..."
+    words = list(map(str, names))
+    near = difflib.get_close_matches(str(key), words, n=1)
+    hint = f" Did you mean {near[0]!r}?" if near else f" Columns are {', '.join(words[:5])}, ..."
     raise ValueError(f"{where} names a column {key!r} that X does not have.{hint}")
 
 
@@ -60,29 +65,34 @@ def as_frame(X: Any) -> Any:
     """A narwhals data frame where X is one of pandas, polars or pyarrow; else None."""
     import narwhals.stable.v1 as nw
 
-    names = list(getattr(X, "columns", ()))
+    names = getattr(X, "column_names", None) or list(getattr(X, "columns", ()))
     twice = [name for name, count in Counter(names).items() if count > 1]
     if twice:
         raise ValueError(
             f"Column names must differ; {', '.join(map(repr, twice[:5]))} come more than once. Rename or drop columns."
         )
-    frame = nw.from_native(X, pass_through=True, eager_only=True)
+    frame = nw.from_native(X, pass_through=True)
+    if isinstance(frame, nw.LazyFrame):
+        raise TypeError("X is a lazy frame, which has no values yet. Call .collect() on it first.")
     return frame if isinstance(frame, nw.DataFrame) else None
 
 
-def has_words(X: Any) -> bool:
-    """Whether an array that is not a data frame holds text."""
+def needs_reading(X: Any) -> bool:
+    """Whether an array that is not a data frame holds text, or gaps that are not numbers."""
     array = np.asarray(X, dtype=object) if isinstance(X, list | tuple) else X
     if not isinstance(array, np.ndarray) or array.dtype.kind not in "OUS" or array.ndim != 2:
         return False
-    return array.dtype.kind in "US" or any(isinstance(value, str) for value in array.flat)
+    return array.dtype.kind in "US" or any(
+        isinstance(value, str | bytes | date | timedelta) or (is_gap(value) and not isinstance(value, float))
+        for value in array.flat
+    )
 
 
-def is_all_numbers(frame: Any) -> bool:
-    """Whether every column of a data frame holds numbers or truth values."""
+def words_in(frame: Any) -> list[str]:
+    """Columns of a data frame that hold neither numbers nor truth values."""
     import narwhals.stable.v1 as nw
 
-    return all(kind.is_numeric() or kind == nw.Boolean for kind in frame.schema.values())
+    return [name for name, kind in frame.schema.items() if not (kind.is_numeric() or kind == nw.Boolean)]
 
 
 def read_columns(X: Any, metric: Metric, names: Sequence[str]) -> ColumnTable:
@@ -116,18 +126,20 @@ def recode(X: Table, columns: Sequence[Column]) -> Table:
     return np.column_stack(coded)
 
 
-def read_again(X: Any, columns: Sequence[Column], names: Sequence[str]) -> Table:
-    """New items, read as those of `fit` were."""
-    read = []
-    for name, each, column in zip(names, _columns(X), columns, strict=True):
-        content = _content(name, each)
-        if column.levels is not None:
-            read.append(column.encode(content.values if content.numbers is None else content.numbers.tolist()))
-        elif content.numbers is None:
+def read_again(X: Any, columns: Sequence[Column], names: Sequence[str]) -> list[Any]:
+    """Columns of new items, read as those of `fit` were."""
+    given = zip(names, _columns(X), columns, strict=True)
+    return [_read_again(name, _content(name, each), column) for name, each, column in given]
+
+
+def _read_again(name: str, content: Content, column: Column) -> Any:
+    if column.levels is None:
+        if content.numbers is None:
             raise ValueError(f"Column {name!r} held numbers in fit; now it does not. Give it in the same form.")
-        else:
-            read.append(content.numbers)
-    return np.column_stack(read)
+        return content.numbers
+    values = content.values if content.numbers is None else content.numbers.tolist()
+    # A function of the user's can compare levels that fit has not seen, so it gets them as they are.
+    return column.encode(values) if isinstance(column.kind, str) else np.array([*values, None], dtype=object)[:-1]
 
 
 def _columns(X: Any) -> list[Any]:
@@ -143,7 +155,7 @@ class Content(NamedTuple):
     numbers: Floats | None = None
     has_levels: bool = False
     is_text: bool = False
-    ordered: tuple[Any, ...] | None = None
+    order: tuple[Any, ...] | None = None
 
 
 def _content(name: str, series: Any) -> Content:
@@ -154,31 +166,61 @@ def _content(name: str, series: Any) -> Content:
     kind = series.dtype
     if kind.is_numeric() or kind == nw.Boolean:
         numbers = _floats(series)
-        return Content(numbers.tolist(), numbers, has_levels=kind == nw.Boolean)
+        is_truth = kind == nw.Boolean
+        return Content(numbers.tolist(), numbers, has_levels=is_truth, order=(0.0, 1.0) if is_truth else None)
     if kind in (nw.Datetime, nw.Date, nw.Duration):
         # Days, as a scale that people know; the origin does not matter.
-        is_span = kind == nw.Duration
-        counts = series.dt.total_microseconds() if is_span else series.cast(nw.Datetime("us")).dt.timestamp("us")
-        numbers = _floats(counts) / MICROSECONDS_A_DAY
+        numbers = _floats(_microseconds(series)) / MICROSECONDS_A_DAY
         return Content(numbers.tolist(), numbers)
     if kind in (nw.Categorical, nw.Enum):
         levels = tuple(series.cat.get_categories().to_list())
-        ordered = bool(getattr(getattr(series.to_native(), "dtype", None), "ordered", False))
-        return Content(series.to_list(), has_levels=True, ordered=levels if ordered else None)
+        native = getattr(series.to_native(), "dtype", None) or series.to_native().type
+        # pandas and Arrow say whether levels have an order; an Enum of polars is one by its order.
+        is_ordered = bool(getattr(native, "ordered", type(native).__name__ == "Enum"))
+        return Content(series.to_list(), has_levels=True, order=levels if is_ordered else None)
     return _object_content(name, series.to_list())
 
 
+def _microseconds(series: Any) -> Any:
+    import narwhals.stable.v1 as nw
+
+    if series.dtype == nw.Duration:
+        return series.dt.total_microseconds()
+    if series.dtype == nw.Datetime and getattr(series.dtype, "time_zone", None):
+        series = series.dt.convert_time_zone("UTC").dt.replace_time_zone(None)
+    return series.cast(nw.Datetime("us")).dt.timestamp("us")
+
+
 def _object_content(name: str, values: list[Any]) -> Content:
-    """Values of no declared type: all text, all truth values or all numbers."""
+    """Values of no declared type: all text, all truth values, all times or all numbers."""
     kinds = {type(value) for value in values if not is_gap(value)}
-    if (kinds <= {bool, np.bool_} and kinds) or kinds == {str}:
-        return Content(values, has_levels=True, is_text=kinds == {str})
-    if all(issubclass(kind, int | float | np.number) and kind is not bool for kind in kinds):
-        return Content(values, np.array([np.nan if is_gap(value) else float(value) for value in values]))
+    for allowed, number in NUMBERS_IN:
+        if all(issubclass(kind, allowed) and not issubclass(kind, bool) for kind in kinds):
+            return Content(values, np.array([np.nan if is_gap(value) else number(value) for value in values]))
+    if kinds <= {bool, np.bool_}:
+        return Content(values, has_levels=True, order=(False, True))
+    if all(issubclass(kind, str) for kind in kinds):
+        return Content(values, has_levels=True, is_text=True)
     raise ValueError(
         f"Column {name!r} must be numbers, truth values, dates, categories or text; it has values of type "
         f"{', '.join(sorted(kind.__name__ for kind in kinds))}. Turn it into one of these, or drop it."
     )
+
+
+def _days(value: Any) -> float:
+    """Of a date, or of a time in UTC if it has a zone, since 1970."""
+    if not isinstance(value, datetime):
+        return float(value.toordinal())
+    return float((value - datetime(1970, 1, 1, tzinfo=UTC if value.tzinfo else None)) / timedelta(days=1))
+
+
+# What objects can be made numbers, and how.
+NUMBERS_IN: tuple[tuple[Any, Any], ...] = (
+    (int | float | np.number, float),
+    (datetime, _days),
+    (date, _days),
+    (timedelta, lambda value: value / timedelta(days=1)),
+)
 
 
 def _floats(series: Any) -> Floats:
@@ -192,10 +234,12 @@ def _read(name: str, series: Any, kind: str | Dissimilarity) -> tuple[Column, Fl
     content = _content(name, series)
     if kind == "auto":
         refuse_identifiers(name, content)
-        kind = "ordinal" if content.ordered else "hamming" if content.has_levels else "euclidean"
+        ranked = content.order is not None and content.numbers is None and len(content.order) > 2
+        kind = "ordinal" if ranked else "hamming" if content.has_levels else "euclidean"
     if kind in ("euclidean", "manhattan") and content.numbers is None:
-        raise ValueError(f'Column {name!r} has levels, not numbers, so metric="{kind}" has no meaning. Use "hamming".')
-    if kind == "ordinal" and content.has_levels and not content.ordered:
+        advice = "hamming" if content.order is None else "ordinal"
+        raise ValueError(f'Column {name!r} has levels, not numbers, so metric="{kind}" has no meaning. Use "{advice}".')
+    if kind == "ordinal" and content.has_levels and content.order is None:
         raise ValueError(
             f'Column {name!r} has levels without an order, so metric="ordinal" has no meaning. Make it an ordered '
             'category, or use "hamming".'
@@ -203,8 +247,17 @@ def _read(name: str, series: Any, kind: str | Dissimilarity) -> tuple[Column, Fl
     if content.numbers is not None and kind not in WITH_LEVELS:
         return Column(kind), content.numbers
     values = content.values if content.numbers is None else content.numbers.tolist()
-    column = with_levels(kind, content.ordered or tuple(sorted({value for value in values if not is_gap(value)})))
+    levels = content.order if kind == "ordinal" and content.order else in_order({v for v in values if not is_gap(v)})
+    column = with_levels(kind, levels)
     return column, column.encode(values)
+
+
+def in_order(levels: set[Any]) -> tuple[Any, ...]:
+    """Ascending; by type and text where they cannot be compared."""
+    try:
+        return tuple(sorted(levels))
+    except TypeError:
+        return tuple(sorted(levels, key=lambda level: (type(level).__name__, str(level))))
 
 
 def refuse_identifiers(name: str, content: Content) -> None:

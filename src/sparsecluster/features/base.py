@@ -124,7 +124,8 @@ def as_if_all_seen(similarity: Floats, seen: Floats) -> Floats:
     """Dissimilarities divided by the share that is seen (Gower); a pair without any counts as an average pair."""
     gaps = dissimilarity(similarity)
     known = seen > 0
+    np.fill_diagonal(known, False)
     gaps[known] *= seen.max() / seen[known]
-    gaps[~known] = gaps[known].mean()
+    gaps[~known] = gaps[known].mean() if known.any() else 0.0
     np.fill_diagonal(gaps, 0.0)
     return -gaps / 2

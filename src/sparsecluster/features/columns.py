@@ -21,14 +21,21 @@ class Column:
     levels: tuple[Hashable, ...] | None = None
 
     def encode(self, values: Iterable[Any]) -> Floats:
-        """Codes 0, 1, ... of levels, NaN in gaps; a level that is not among them gets a code that no other has."""
+        """Codes 0, 1, ... of levels, NaN in gaps.
+
+        A level that is not among them gets a code that no other has; where codes are ranks, a number gets the rank
+        between its neighbours, and a word none.
+        """
         assert self.levels is not None
+        is_rank = self.kind == "manhattan"
         if isinstance(values, np.ndarray) and values.dtype.kind == "f":
             levels = np.array(self.levels, dtype=np.float64)
-            places = np.minimum(np.searchsorted(levels, values), levels.size - 1)
-            return np.where(np.isnan(values), np.nan, np.where(levels[places] == values, places, float(levels.size)))
+            above = np.searchsorted(levels, values)
+            exact = levels[np.minimum(above, levels.size - 1)] == values
+            return np.where(np.isnan(values), np.nan, np.where(exact, above, above - 0.5 if is_rank else levels.size))
         codes = {level: float(code) for code, level in enumerate(self.levels)}
-        return np.array([np.nan if is_gap(value) else codes.get(value, float(len(codes))) for value in values])
+        new = np.nan if is_rank else float(len(codes))
+        return np.array([np.nan if is_gap(value) else codes.get(value, new) for value in values])
 
     def decode(self, values: Table) -> Any:
         """The user's own values; None in gaps of a column with levels."""

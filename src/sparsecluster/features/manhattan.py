@@ -25,9 +25,11 @@ class ManhattanFeatures(Features):
     def __init__(self, table: Floats, standardize: bool, shares: Floats, streams: Subset) -> None:
         self.n_items, self.n_features = table.shape
         self.shares, self.streams = shares, streams
+        # From the smallest value on, so that a small spread about a large value keeps its digits.
+        table = table - np.fmin.reduce(table, axis=0)
         self._sort(table)
         total = self._within(np.zeros(self.n_items, np.int32), 1)
-        apart = np.fmax.reduce(table, axis=0) - np.fmin.reduce(table, axis=0)
+        apart = np.fmax.reduce(table, axis=0)
         seen = self.counts / self.n_items
         self._total = counted_totals(total, standardize, has_two_values(table), apart, shares, seen)
         scale = self._total / total

@@ -19,14 +19,14 @@ from ..kernels.matrices import (
 )
 from ..kernels.order import mixed, shuffle_columns
 from .alone import pairs_labels
-from .arrange import ROUNDS
-from .base import Features, Floats, Labels, Subset, Table
+from .arrange import ROUNDS, Arrangement
+from .base import Features, Floats, Labels, Pairs, Subset, Table, as_if_all_seen
 from .units import counted_totals
 
-# Bytes of matrices that are kept where reading one means computing or converting it.
-KEEP_BYTES = 2**30
+# Bytes of matrices that are kept where reading one means computing or rearranging it.
+KEEP_BYTES = 2**28
 # Bytes of matrices that are put together in one stack, which saves the calls for each.
-STACK_BYTES = 2**26
+STACK_BYTES = 2**28
 
 
 class Matrices:
@@ -42,27 +42,22 @@ class Matrices:
     def __getitem__(self, a: int) -> Table:
         if a in self._kept:
             return self._kept[a]
-        given = self.read(a)
-        matrix = with_marked_diagonal(given) if a in self.gapped else as_floats(given)
+        matrix = with_marked_diagonal(self.read(a)) if a in self.gapped else as_floats(self.read(a))
         # What is already in memory or in a file of the user's is not kept a second time.
-        if (self.computed or matrix is not given) and (len(self._kept) + 1) * matrix.nbytes <= KEEP_BYTES:
+        if self.computed and (len(self._kept) + 1) * matrix.nbytes <= KEEP_BYTES:
             self._kept[a] = matrix
         return matrix
 
-    def some(self, items: Subset) -> Matrices:
-        """The same matrices between some of the items."""
-        if items.size == self.n_items:
-            return self
+    def arranged(self, items: Subset) -> Matrices:
+        """The matrices between some of the items, or all of them in another order."""
         return Matrices(lambda a: self[a][np.ix_(items, items)], self.count, items.size, self.gapped, computed=True)
 
     def values(self, a: int) -> tuple[bool, float, float]:
         """Whether a matrix has one value besides zero, its largest value, and the share of the items seen in it."""
         matrix = self[a]
-        largest = float(np.nanmax(matrix))
-        return bool(((matrix == 0) | (matrix == largest) | np.isnan(matrix)).all()), largest, self._seen(matrix, a)
-
-    def _seen(self, matrix: Table, a: int) -> float:
-        return float(np.sqrt(1.0 - np.isnan(matrix).mean())) if a in self.gapped else 1.0
+        gaps = np.isnan(matrix)
+        largest = 0.0 if gaps.all() else float(np.nanmax(matrix))
+        return bool(((matrix == 0) | (matrix == largest) | gaps).all()), largest, float(np.sqrt(1.0 - gaps.mean()))
 
     def stacks(self, chosen: Subset) -> Iterator[tuple[Table, Subset, slice]]:
         """Matrices of some features in stacks, with the place of each in its stack and which of the features they are.
@@ -103,20 +98,17 @@ class MatrixFeatures(Features):
 
     has_rows = False
 
-    def __init__(
-        self, matrices: Matrices, chosen: Subset, items: Subset, standardize: bool, shares: Floats, streams: Subset
-    ) -> None:
+    def __init__(self, matrices: Matrices, chosen: Subset, standardize: bool, shares: Floats, streams: Subset) -> None:
         self.matrices, self.chosen, self.shares, self.streams = matrices, chosen, shares, streams
-        self.n_items, self.n_features = items.size, chosen.size
-        # The order of all features as long as they are not permuted.
-        self.items: Subset | None = items
-        self.orders: npt.NDArray[np.intp] = np.tile(items, (chosen.size, 1))
+        self.n_items, self.n_features = matrices.n_items, chosen.size
+        self.orders: npt.NDArray[np.intp] = np.tile(np.arange(self.n_items), (chosen.size, 1))
+        self.is_permuted = False
         self.has_gaps = not matrices.gapped.isdisjoint(chosen.tolist())
-        every = np.arange(chosen.size)
-        self._whole = self._within(every, np.zeros(items.size, np.int32), 1)
+        self._whole = self._within(np.arange(chosen.size), np.zeros(self.n_items, np.int32), 1)
         two_valued, apart, seen = (np.array(each) for each in zip(*map(matrices.values, chosen.tolist()), strict=True))
         self._total = counted_totals(self._whole, standardize, two_valued, apart, shares, seen)
-        self._weights = self._total / self._whole
+        # A matrix of zeros, as there may be between the items of a sample, says nothing.
+        self._weights = np.divide(self._total, self._whole, out=np.zeros(chosen.size), where=self._whole > 0)
         # Shared with all permuted copies: permuting a feature does not change what can be had from it alone.
         self._best_scores: dict[int, Floats] = {}
 
@@ -126,15 +118,16 @@ class MatrixFeatures(Features):
 
     def _within(self, subset: Subset, labels: Labels, n_clusters: int) -> Floats:
         kernel = seen_stack_within if self.has_gaps else stack_within
-        parts = [
-            kernel(stack, places, self.orders[subset[part]], labels, n_clusters)
-            for stack, places, part in self.matrices.stacks(self.chosen[subset])
-        ]
-        return np.concatenate(parts)
+        within = np.empty(subset.size)
+        for stack, places, part in self.matrices.stacks(self.chosen[subset]):
+            within[part] = kernel(stack, places, self.orders[subset[part]], labels, n_clusters)
+            del stack  # before the next one is read
+        return within
 
     def _explained(self, subset: Subset, labels: Labels, n_clusters: int) -> Floats:
-        within = self._within(subset, labels, n_clusters)
-        return self.shares[subset] * np.clip(1.0 - within / self._whole[subset], 0.0, 1.0)
+        within, whole = self._within(subset, labels, n_clusters), self._whole[subset]
+        left = np.divide(within, whole, out=np.ones(subset.size), where=whole > 0)
+        return self.shares[subset] * np.clip(1.0 - left, 0.0, 1.0)
 
     def scores(self, labels: Labels, n_clusters: int) -> Floats:
         return self._explained(np.arange(self.n_features), labels, n_clusters)
@@ -143,16 +136,14 @@ class MatrixFeatures(Features):
         total = np.zeros((self.n_items, self.n_items))
         seen = np.zeros_like(total) if self.has_gaps else None
         for stack, places, part in self.matrices.stacks(self.chosen[subset]):
-            own = subset[part]
+            orders, weights = self.orders[subset[part]], self._weights[subset[part]]
             if seen is not None:
-                given = stack, places, self.orders[own], self._weights[own], self.shares[own]
-                add_seen_stack(*given, total, seen)
-            elif self.items is None:
-                add_permuted_stack(stack, places, self.orders[own], self._weights[own], total)
+                add_seen_stack(stack, places, orders, weights, self.shares[subset[part]], total, seen)
+            elif self.is_permuted:
+                add_permuted_stack(stack, places, orders, weights, total)
             else:
-                add_stack(stack, places, self._weights[own], total)
-        if seen is None and self.items is not None:
-            return -total[np.ix_(self.items, self.items)] / 2, None
+                add_stack(stack, places, weights, total)
+            del stack
         mirror(total)
         if seen is not None:
             mirror(seen)
@@ -168,18 +159,22 @@ class MatrixFeatures(Features):
         return self._best_scores[n_clusters]
 
     def univariate_labels(self, feature: int, n_clusters: int) -> Labels:
-        return pairs_labels(self.pairs(np.array([feature])), n_clusters)
+        # In the order of the rows, so that a permuted copy finds what the data found.
+        similarity = -np.asarray(self.matrices[int(self.chosen[feature])], dtype=np.float64) / 2
+        if self.has_gaps:
+            similarity = as_if_all_seen(np.nan_to_num(similarity), (~np.isnan(similarity)).astype(np.float64))
+        return pairs_labels(Pairs(similarity), n_clusters)[self.orders[feature]]
 
     def permuted(self, seed: int) -> Self:
         copy = object.__new__(type(self))
         copy.__dict__.update(self.__dict__)
-        orders = np.ascontiguousarray(self.orders.T)
+        orders = self.orders.T.copy()
         shuffle_columns(orders, self.streams, np.uint64(seed))
-        copy.orders, copy.items = np.ascontiguousarray(orders.T), None
+        copy.orders, copy.is_permuted = np.ascontiguousarray(orders.T), True
         return copy
 
 
-def matrix_arrangement(matrices: Matrices) -> tuple[Subset, Subset]:
+def matrix_arrangement(matrices: Matrices) -> Arrangement:
     """Order of the items and of the matrices that their contents decide, whatever order they come in."""
     items = np.zeros(matrices.n_items, np.uint64)
     prints = np.zeros(matrices.count, np.uint64)
@@ -188,4 +183,4 @@ def matrix_arrangement(matrices: Matrices) -> tuple[Subset, Subset]:
         for a in range(matrices.count):
             bits = (np.ascontiguousarray(matrices[a], dtype=np.float64) + 0.0).view(np.uint64)
             prints[a] = matrix_fingerprints(bits, salts, feature_salts[a], items)
-    return np.argsort(items, kind="stable"), np.argsort(prints, kind="stable")
+    return Arrangement(np.argsort(items, kind="stable"), np.argsort(prints, kind="stable"), np.unique(items).size)

@@ -7,6 +7,7 @@ from typing import Self
 
 import numpy as np
 
+from ..kernels.order import shuffle_columns
 from .alone import pairs_labels
 from .base import Coordinates, Features, Floats, Labels, Subset, dissimilarity
 
@@ -27,15 +28,20 @@ class MixedFeatures(Features):
         self._single = members == 1
         self.has_rows = len(parts) == 1 and parts[0].has_rows
         self.has_gaps = any(part.has_gaps for part in parts)
+        self.shares = self._by_member([part.shares for part in parts])
         self._best_scores: dict[int, Floats] = {}
+        # Of a permuted copy, what it was made from and by which seed.
+        self._origin: tuple[MixedFeatures, int] | None = None
 
     @property
     def total(self) -> Floats:
-        """Of every member."""
-        total = np.empty(self._all_owners.size)
-        for part, places in zip(self.parts, self.places, strict=True):
-            total[places] = part.total
-        return total
+        return self._by_member([part.total for part in self.parts])
+
+    def _by_member(self, of_parts: Sequence[Floats]) -> Floats:
+        values = np.empty(self._all_owners.size)
+        for places, each in zip(self.places, of_parts, strict=True):
+            values[places] = each
+        return values
 
     def _members(self, subset: Subset) -> list[Subset]:
         """Which of each part belong to some features."""
@@ -78,6 +84,12 @@ class MixedFeatures(Features):
 
     def univariate_labels(self, feature: int, n_clusters: int) -> Labels:
         subset = np.array([feature])
+        if self._origin is not None:
+            # What the data find, permuted as the feature is: a search of its own might find something else.
+            origin, seed = self._origin
+            places = np.arange(self.n_items)[:, None]
+            shuffle_columns(places, subset, np.uint64(seed))
+            return origin.univariate_labels(feature, n_clusters)[places[:, 0]]
         if not self._single[feature]:
             return pairs_labels(self.pairs(subset), n_clusters)
         part, members = next(each for each in zip(self.parts, self._members(subset), strict=True) if each[1].size)
@@ -85,7 +97,7 @@ class MixedFeatures(Features):
 
     def permuted(self, seed: int) -> Self:
         copy = type(self)([part.permuted(seed) for part in self.parts], self.places, self._all_owners)
-        copy._best_scores = self._best_scores
+        copy._best_scores, copy._origin = self._best_scores, (self, seed)
         return copy
 
 

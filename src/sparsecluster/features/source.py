@@ -109,7 +109,7 @@ class TableSource:
         make = [level_block if level else number_block for level in is_level]
         return ([block(column) for block, column in zip(make, table.T, strict=True)],)
 
-    def _matrices(self, table: Floats, columns: Subset) -> tuple[Any, Any, Any]:
+    def _matrices(self, table: Floats, columns: Subset) -> tuple[Any, Any]:
         seen = ~np.isnan(table)
 
         def read(j: int) -> Floats:
@@ -118,7 +118,7 @@ class TableSource:
 
         gapped = frozenset(np.flatnonzero(~seen.all(axis=0)).tolist())
         matrices = Matrices(read, columns.size, self.items.size, gapped, computed=True)
-        return matrices, np.arange(columns.size), np.arange(self.items.size)
+        return matrices, np.arange(columns.size)
 
     @cached_property
     def owners(self) -> Subset:
@@ -153,11 +153,10 @@ class MatrixSource:
         return owners_of(self.groups[self.columns])
 
     def features(self) -> Features:
-        matrices, order = self.matrices.some(self.items), self.items
-        if matrices is not self.matrices:
-            order = np.arange(self.items.size)
-        given = matrices, self.columns, order, self.standardize, shares_of(self.owners), self.owners
-        return together([MatrixFeatures(*given)], [np.arange(self.columns.size)], self.owners)
+        matrices = self.matrices.arranged(self.items)
+        seen = np.array([matrices.values(a)[2] if a in matrices.gapped else 1.0 for a in self.columns.tolist()])
+        features = MatrixFeatures(matrices, self.columns, self.standardize, shares_of(self.owners) * seen, self.owners)
+        return together([features], [np.arange(self.columns.size)], self.owners)
 
     def take(self, places: Subset, n_clusters: int) -> MatrixSource | None:
         items = self.items[places]

@@ -15,7 +15,7 @@ Flags = npt.NDArray[np.bool_]
 def counted_totals(
     total: Floats, standardize: bool, two_valued: Flags, largest: Any = 1.0, shares: Any = 1.0, seen: Any = 1.0
 ) -> Floats:
-    """The total that each feature is given in the sum of dissimilarities.
+    """The total that each feature is given in the sum of dissimilarities, where a member of a group has its share.
 
     Standardised features have their share as total, whatever their units. A feature whose dissimilarity is either 0 or
     one value, its `largest` (levels, two numbers), has a unit of its own, and needs none of this: dividing by the total
@@ -24,11 +24,11 @@ def counted_totals(
     the items that have a value.
     """
     if not standardize:
-        return total
+        return np.asarray(total * shares / seen)
     counted = np.broadcast_to(np.asarray(shares, dtype=np.float64), total.shape).copy()
     if two_valued.any():
-        spread = (total / largest / seen)[two_valued]
-        counted[two_valued] *= spread / spread.mean()
+        spread = (total / np.maximum(largest * seen, np.finfo(float).tiny))[two_valued]
+        counted[two_valued] *= spread / max(spread.mean(), np.finfo(float).tiny)
     return counted
 
 

@@ -1,0 +1,396 @@
+"""New items join the nearest cluster, whatever the kind of the features, and scores mean the same for all kinds."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from sklearn.cluster import AgglomerativeClustering
+from sklearn.cluster import KMeans as SklearnKMeans
+
+import sparsecluster.sas
+from sparsecluster import SASClustering
+
+N, P, S = 36, 12, 4
+TRUTH = np.repeat([0, 1, 2], [16, 12, 8])
+USEFUL = np.arange(P) < S
+COLOURS = np.array(["red", "green", "blue"], dtype=object)
+RANKS = {"low": 0, "mid": 1, "high": 2}
+
+
+def bug(reason):
+    """What should hold and does not."""
+    return pytest.mark.xfail(reason=reason, strict=True, raises=AssertionError)
+
+
+def root(x, y):
+    """A dissimilarity of a user's own."""
+    return np.sqrt(abs(x - y))
+
+
+def levels(seed):
+    """Levels 0, 1, 2: those of the first columns are the groups, each with names of its own and a few exceptions."""
+    rng = np.random.default_rng(seed)
+    table = rng.integers(3, size=(N, P))
+    for a in range(S):
+        table[:, a] = rng.permutation(3)[TRUTH]
+    # Some items are a step away in one of these columns.
+    table[::4, 2] = np.where(table[::4, 2] == 1, 0, 1)
+    table[1::4, 3] = np.where(table[1::4, 3] == 1, 2, 1)
+    return table
+
+
+def numbers(seed):
+    """The levels with noise, more of it in smaller groups, so that how wide a cluster is matters."""
+    return (
+        levels(seed) + np.random.default_rng(seed + 100).normal(size=(N, P)) * np.array([0.05, 0.15, 0.25])[TRUTH, None]
+    )
+
+
+def random_numbers(seed, n=150):
+    return np.random.default_rng(seed).normal(1.0, 1.5, (n, P))
+
+
+def pairwise(left, right, delta):
+    """delta of all items of two tables in every column, p x n x m."""
+    return np.array([[[delta(x, y) for y in right[:, a]] for x in left[:, a]] for a in range(left.shape[1])])
+
+
+def mixed_frame(table, codes):
+    """Three columns of each kind: numbers, distances, colours and ordered words, with one useful each."""
+    kinds = {}
+    for j, a in enumerate([0, 4, 5]):
+        kinds[f"x{j}"] = table[:, a]
+        kinds[f"d{j}"] = table[:, [1, 6, 7][j]]
+        kinds[f"c{j}"] = pd.Categorical(COLOURS[codes[:, [2, 8, 9][j]]], COLOURS)
+        kinds[f"o{j}"] = pd.Categorical.from_codes(codes[:, [3, 10, 11][j]], list(RANKS), ordered=True)
+    return pd.DataFrame(kinds)
+
+
+MIXED_METRIC = {f"d{j}": "manhattan" for j in range(3)}
+# Of every kind: items of fit, new items, parameters.
+KINDS = {
+    "euclidean": lambda: (numbers(0), random_numbers(1), {}),
+    "manhattan": lambda: (numbers(0), random_numbers(1), {"metric": "manhattan"}),
+    "hamming": lambda: (COLOURS[levels(0)], COLOURS[levels(1)[::-1]], {}),
+    "ordinal": lambda: (levels(0) * 10.0, levels(1)[::-1] * 10.0, {"metric": "ordinal"}),
+    "function": lambda: (numbers(0), random_numbers(1), {"metric": root}),
+    "sparse": lambda: (*(sparse.csr_array(np.where(t > 0.5, t, 0)) for t in (numbers(0), random_numbers(1))), {}),
+    "mixed": lambda: (mixed_frame(numbers(0), levels(0)), mixed_frame(random_numbers(1, N), levels(1)[::-1]),
+                      {"metric": MIXED_METRIC}),
+    "precomputed": lambda: (pairwise(numbers(0), numbers(0), root), pairwise(random_numbers(1), numbers(0), root),
+                            {"metric": "precomputed"}),
+}  # fmt: skip
+DELTA = {
+    "euclidean": lambda x, y: (x - y) ** 2,
+    "sparse": lambda x, y: (x - y) ** 2,
+    "manhattan": lambda x, y: abs(x - y),
+    "hamming": lambda x, y: float(x != y),
+    "ordinal": lambda x, y: abs(x - y) / 10,
+    "function": root,
+}
+
+
+def fit(table, **parameters):
+    return SASClustering(**{"n_features_to_select": S, **parameters}).fit(table)
+
+
+def matrices(kind, left, right):
+    """Dissimilarities of all columns between two tables, straight from the definitions."""
+    if kind == "precomputed":
+        return left
+    if kind == "mixed":
+        named = {"x": DELTA["euclidean"], "d": DELTA["manhattan"], "c": DELTA["hamming"],
+                 "o": lambda x, y: abs(RANKS[x] - RANKS[y])}  # fmt: skip
+        return np.array([[[named[c[0]](x, y) for y in right[c]] for x in left[c]] for c in left.columns])
+    dense = [each.toarray() if sparse.issparse(each) else each for each in (left, right)]
+    return pairwise(*dense, DELTA[kind])
+
+
+def distances(cross, own, labels):
+    """mean_{j in C} D(i, j) - 1/2 mean_{j, j' in C} D(j, j') of every item and cluster; NaN is a pair not seen."""
+    members = [np.flatnonzero((labels == c) & ~np.isnan(own).all(axis=1)) for c in np.unique(labels)]
+    to_items = np.column_stack([cross[:, in_c].mean(axis=1) for in_c in members])
+    return to_items - [own[np.ix_(in_c, in_c)].mean() / 2 for in_c in members]
+
+
+def totals(own):
+    return np.array([np.triu(matrix).sum() / len(matrix) for matrix in own])
+
+
+def weights(own, standardize):
+    """What each column counts: its total is 1, and that of columns that only tell same from other is 1 on average."""
+    if not standardize:
+        return np.ones(len(own))
+    same_or_other = np.array([np.unique(matrix).size == 2 for matrix in own])
+    return 1 / np.where(same_or_other, totals(own)[same_or_other].mean() if same_or_other.any() else 1.0, totals(own))
+
+
+# ---------------------------------------------------------------- every kind
+
+
+@pytest.mark.parametrize("standardize", [True, False])
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_items_of_fit_get_their_labels(kind, standardize):
+    table, _, parameters = KINDS[kind]()
+    found = fit(table, standardize=standardize, **parameters)
+    np.testing.assert_array_equal(found.labels_, TRUTH)
+    np.testing.assert_array_equal(found.predict(table), TRUTH)
+
+
+@pytest.mark.parametrize("standardize", [True, False])
+@pytest.mark.parametrize("kind", KINDS)
+def test_new_items_join_the_nearest_cluster_by_the_chosen_features(kind, standardize):
+    table, new, parameters = KINDS[kind]()
+    found = fit(table, standardize=standardize, **parameters)
+    own, cross = matrices(kind, table, table), matrices(kind, new, table)
+    counted = weights(own, standardize) * found.support_
+    apart = distances(*(np.einsum("a,aij->ij", counted, each) for each in (cross, own)), found.labels_)
+    # Levels make ties; of two nearest clusters either will do.
+    nearest = np.take_along_axis(apart, found.predict(new)[:, None], axis=1)[:, 0]
+    np.testing.assert_allclose(nearest, apart.min(axis=1), rtol=1e-9, atol=1e-12 * np.abs(apart).max())
+    assert len(set(found.predict(new))) > 1
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_scores_are_one_minus_within_over_total(kind):
+    table, _, parameters = KINDS[kind]()
+    found = fit(table, **parameters)
+    own = matrices(kind, table, table)
+    within = [
+        sum(np.triu(matrix[np.ix_(in_c, in_c)]).sum() / in_c.sum() for in_c in members_of(found)) for matrix in own
+    ]
+    np.testing.assert_allclose(found.feature_scores_, 1 - within / totals(own), rtol=0, atol=1e-12)
+
+
+def members_of(found):
+    return [found.labels_ == c for c in np.unique(found.labels_)]
+
+
+@pytest.mark.parametrize("standardize", [True, False])
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_score_of_the_items_of_fit_is_the_objective_by_the_number_of_features(kind, standardize):
+    table, new, parameters = KINDS[kind]()
+    found = fit(table, standardize=standardize, **parameters)
+    assert found.score(table) == pytest.approx(found.objective_ / S, rel=1e-12)
+    assert found.score(new) < found.score(table)
+
+
+def item(kind, new, i):
+    if kind == "precomputed":
+        return new[:, [i]]
+    return new.iloc[[i]] if kind == "mixed" else new[[i]]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_label_of_an_item_does_not_depend_on_those_beside_it(kind):
+    table, new, parameters = KINDS[kind]()
+    found = fit(table, **parameters)
+    together = found.predict(new)
+    for i in (0, 7, 20):
+        assert found.predict(item(kind, new, i)).tolist() == [together[i]]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_features_left_out_have_no_say(kind):
+    table, new, parameters = KINDS[kind]()
+    found = fit(table, **parameters)
+    other = new.copy()
+    out = ~found.support_
+    if kind == "precomputed":
+        other[out] = 7.0
+    elif kind == "mixed":
+        other.loc[:, out] = new.loc[:, out].iloc[::-1].to_numpy()
+        other = other.astype(new.dtypes)
+    else:
+        other = sparse.lil_array(other) if kind == "sparse" else other
+        other[:, out] = new[:, out][::-1]
+        other = sparse.csc_array(other) if kind == "sparse" else other
+    np.testing.assert_array_equal(found.predict(other), found.predict(new))
+
+
+# ---------------------------------------------------------------- precomputed
+
+
+def test_squared_differences_given_as_matrices_are_numbers():
+    table, new = numbers(0), random_numbers(1, 200)
+    plain = fit(table)
+    found = fit(pairwise(table, table, DELTA["euclidean"]), metric="precomputed")
+    np.testing.assert_array_equal(found.labels_, plain.labels_)
+    np.testing.assert_array_equal(found.support_, plain.support_)
+    np.testing.assert_allclose(found.feature_scores_, plain.feature_scores_, rtol=0, atol=1e-12)
+    cross = pairwise(new, table, DELTA["euclidean"])
+    np.testing.assert_array_equal(found.predict(cross), plain.predict(new))
+    assert found.score(cross) == pytest.approx(plain.score(new), rel=1e-9)
+
+
+def test_dissimilarities_of_new_items_come_as_array_list_or_function():
+    table, cross, parameters = KINDS["precomputed"]()
+    found = fit(table, **parameters)
+    expected = found.predict(cross)
+    np.testing.assert_array_equal(found.predict(list(cross)), expected)
+    np.testing.assert_array_equal(found.predict(cross.__getitem__), expected)
+
+
+def test_only_the_chosen_matrices_of_new_items_are_read():
+    table, cross, parameters = KINDS["precomputed"]()
+    found = fit(table, **parameters)
+    read = []
+    found.predict(lambda a: (read.append(a), cross[a])[1])
+    assert read == np.flatnonzero(found.support_).tolist()
+
+
+# ---------------------------------------------------------------- gaps
+
+
+def punched(kind, table, seed=0, share=0.15):
+    """The table with some of its values missing; of matrices, some items in each of them."""
+    if kind == "precomputed":
+        gaps = np.random.default_rng(seed).random((P, N)) < share
+        return np.where(gaps[:, :, None] | gaps[:, None, :], np.nan, table)
+    gaps = np.random.default_rng(seed).random(table.shape) < share
+    if kind == "mixed":
+        return table.mask(gaps)
+    return np.where(gaps, None if kind == "hamming" else np.nan, table)
+
+
+GAPPY = [kind for kind in KINDS if kind != "sparse"]
+
+
+@pytest.mark.parametrize("kind", GAPPY)
+def test_gaps_do_not_hide_groups_and_the_items_of_fit_get_their_labels(kind):
+    table, _, parameters = KINDS[kind]()
+    table = punched(kind, table)
+    found = fit(table, **parameters)
+    np.testing.assert_array_equal(found.labels_, TRUTH)
+    np.testing.assert_array_equal(found.predict(table), TRUTH)
+
+
+@pytest.mark.parametrize("kind", ["euclidean", "manhattan", "function"])
+def test_new_items_with_gaps_are_placed_by_what_is_seen(kind):
+    table, new, parameters = KINDS[kind]()
+    table, new = punched(kind, table), punched(kind, new, seed=1, share=0.3)
+    found = fit(table, **parameters)
+    own, cross = matrices(kind, table, table), matrices(kind, new, table)
+    apart = np.zeros((len(new), 3))
+    for a in np.flatnonzero(found.support_):
+        seen = ~np.isnan(table[:, a])
+        # Seen in fewer items it counts for less, as its score does.
+        weight = seen.mean() * seen.sum() / np.nansum(np.triu(own[a]))
+        apart += weight * np.where(np.isnan(new[:, [a]]), 0.0, distances(cross[a], own[a], found.labels_))
+    known = ~np.isnan(new[:, found.support_]).all(axis=1)
+    np.testing.assert_array_equal(found.predict(new)[known], apart.argmin(axis=1)[known])
+
+
+@pytest.mark.parametrize("kind", [kind for kind in GAPPY if kind != "precomputed"])
+def test_the_score_of_items_with_gaps_is_the_objective_by_the_number_of_features(kind):
+    table, _, parameters = KINDS[kind]()
+    table = punched(kind, table)
+    found = fit(table, **parameters)
+    assert found.score(table) == pytest.approx(found.objective_ / S, rel=1e-9)
+
+
+@bug("the score of a matrix is not multiplied by the share of the items seen, that of a column is")
+def test_matrices_of_a_table_with_gaps_say_what_the_table_says():
+    table = punched("function", numbers(0))
+    plain, found = fit(table, metric=root), fit(pairwise(table, table, root), metric="precomputed")
+    np.testing.assert_array_equal(found.labels_, plain.labels_)
+    np.testing.assert_allclose(found.feature_scores_, plain.feature_scores_, rtol=0, atol=1e-12)
+
+
+@bug("the score of a matrix is not multiplied by the share of the items seen, in score() it is")
+def test_the_score_of_matrices_with_gaps_is_the_objective_by_the_number_of_features():
+    table = punched("precomputed", KINDS["precomputed"]()[0])
+    found = fit(table, metric="precomputed")
+    assert found.score(table) == pytest.approx(found.objective_ / S, rel=1e-9)
+
+
+@bug("fit reads the diagonal of an item that is not seen as a gap, score() as it is given")
+def test_the_diagonal_of_an_item_that_is_not_seen_says_nothing():
+    table = punched("precomputed", KINDS["precomputed"]()[0])
+    found = fit(table, metric="precomputed")
+    assert found.score(np.where(np.eye(N), 0.0, table)) == pytest.approx(found.score(table), rel=1e-9)
+
+
+@pytest.mark.parametrize("kind", GAPPY)
+def test_an_item_with_nothing_but_gaps_gets_a_label(kind):
+    table, new, parameters = KINDS[kind]()
+    found = fit(table, **parameters)
+    blank = np.full_like(new, np.nan) if kind == "precomputed" else punched(kind, new, share=1.1)
+    labels = found.predict(blank)
+    assert labels.size == (new.shape[1] if kind == "precomputed" else len(new))
+    assert set(labels) <= {0, 1, 2}
+
+
+def test_a_cluster_in_which_a_column_is_never_seen_is_as_far_as_a_typical_one():
+    table = numbers(0)
+    table[TRUTH == 2, 0] = np.nan
+    found = fit(table)
+    assert found.support_[0]
+    np.testing.assert_array_equal(found.predict(table), TRUTH)
+
+
+# ---------------------------------------------------------------- clusterers
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "sparse"])
+@pytest.mark.parametrize("clusterer", ["hillclimb", "kmedoids", "spectral", "average", "complete"])
+def test_every_clusterer_finds_clear_groups_in_every_kind(kind, clusterer):
+    if clusterer == "kmedoids":
+        pytest.importorskip("kmedoids")
+    table, _, parameters = KINDS[kind]()
+    found = fit(table, clusterer=clusterer, **parameters)
+    np.testing.assert_array_equal(found.labels_, TRUTH)
+    np.testing.assert_array_equal(found.predict(table), TRUTH)
+
+
+class Halves:
+    """The groups of the first column it is given: below and above the middle."""
+
+    def fit_predict(self, rows):
+        return rows[:, 0] > np.median(rows[:, 0])
+
+
+@pytest.mark.parametrize(
+    ("kind", "clusterer"),
+    [
+        ("euclidean", SklearnKMeans(n_init=1)),
+        ("hamming", SklearnKMeans(n_init=1)),
+        ("manhattan", AgglomerativeClustering(metric="precomputed", linkage="average")),
+        ("mixed", AgglomerativeClustering(metric="precomputed", linkage="average")),
+        ("precomputed", AgglomerativeClustering(metric="precomputed", linkage="average")),
+    ],
+)
+def test_new_items_can_be_placed_after_a_users_own_clusterer(kind, clusterer):
+    table, new, parameters = KINDS[kind]()
+    found = fit(table, clusterer=clusterer, n_init=3, **parameters)
+    np.testing.assert_array_equal(found.predict(table), TRUTH)
+    np.testing.assert_array_equal(found.predict(new), fit(table, **parameters).predict(new))
+
+
+def test_an_object_with_nothing_but_fit_predict_is_a_clusterer():
+    found = fit(numbers(0), n_clusters=2, clusterer=Halves())
+    assert np.bincount(found.labels_).tolist() == [18, 18]
+    assert set(found.predict(random_numbers(1))) == {0, 1}
+
+
+@pytest.mark.parametrize(("word", "meant"), [("kmean", "kmeans"), ("k-medoids", "kmedoids"), ("zzz", None)])
+def test_unknown_clusterers_are_answered_by_the_known_and_the_nearest(word, meant):
+    with pytest.raises(ValueError, match=f"clusterer must be one of .*fit_predict; got '{word}'") as refused:
+        fit(numbers(0), clusterer=word)
+    assert str(refused.value).endswith(f'Did you mean "{meant}"?') == (meant is not None)
+
+
+@pytest.mark.parametrize("clusterer", [None, 3, object(), SklearnKMeans])
+def test_a_clusterer_has_fit_predict(clusterer):
+    with pytest.raises(TypeError, match=r"an object with a method fit_predict.*got"):
+        fit(numbers(0), clusterer=clusterer)
+
+
+@pytest.mark.parametrize("kind", ["manhattan", "ordinal", "function", "mixed", "precomputed"])
+@pytest.mark.parametrize("clusterer", ["kmeans", "ward", SklearnKMeans()])
+def test_clusterers_of_coordinates_refuse_what_has_none_before_any_work(monkeypatch, clusterer, kind):
+    monkeypatch.setattr(sparsecluster.sas, "search_size", None)
+    table, _, parameters = KINDS[kind]()
+    shown = f'"{clusterer}"' if isinstance(clusterer, str) else "KMeans"
+    with pytest.raises(ValueError, match=f'{shown} needs coordinates.*Use "hillclimb".*metric="precomputed"'):
+        fit(table, clusterer=clusterer, **parameters)

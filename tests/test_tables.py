@@ -1,0 +1,432 @@
+"""Tables of pandas, Polars and PyArrow are read by the types of their columns, and mean the same in all three."""
+
+import datetime as dt
+import pickle
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import polars.testing
+import pyarrow as pa
+import pytest
+from sklearn.base import clone
+
+from sparsecluster import SASClustering
+
+N = 36
+TRUTH = np.repeat([0, 1, 2], [16, 12, 8])
+RNG = np.random.default_rng(0)
+# Two columns that make the groups and three that do not.
+PLAIN = np.column_stack([12 * TRUTH, 12 * (TRUTH == 1), *np.zeros((3, N))]) + RNG.normal(size=(N, 5))
+# Whole numbers that know the groups but for a few items.
+CODES = np.where(np.arange(N) % 12 == 3, (TRUTH + 1) % 3, TRUTH)
+GAP = np.arange(N) % 9 == 2
+SIZES, COLOURS = ["small", "medium", "large"], ["red", "green", "blue"]
+DAY = dt.datetime(2020, 2, 27, 18)
+
+
+def bug(reason):
+    """What should hold and does not."""
+    return pytest.mark.xfail(reason=reason, strict=True)
+
+
+def fit(table, **parameters):
+    return SASClustering(**{"n_features_to_select": 3, **parameters}).fit(table)
+
+
+def refuses(*words, error=ValueError):
+    """The message has all these words, in this order."""
+    return pytest.raises(error, match="(?s)" + ".*".join(words))
+
+
+def values(of, gap=None, codes=CODES):
+    """`of` the code of every item, with some gaps."""
+    return [gap if missing else of(int(code)) for code, missing in zip(codes, GAP, strict=True)]
+
+
+def frame(library, column):
+    """The plain columns and one more."""
+    columns = {**{f"x{a}": PLAIN[:, a] for a in range(5)}, "c": column}
+    return pa.table(columns) if library is pa else library.DataFrame(columns)
+
+
+def assert_read_as(table, numbers, kind):
+    """The last column counts as these numbers, compared in this way."""
+    found = fit(table)
+    codes = np.array([np.nan if number is None else number for number in numbers], dtype=float)
+    plain = fit(np.column_stack([PLAIN, codes]), metric={5: kind})
+    np.testing.assert_array_equal(found.labels_, TRUTH)
+    np.testing.assert_array_equal(found.labels_, plain.labels_)
+    np.testing.assert_allclose(found.feature_scores_, plain.feature_scores_, rtol=0, atol=1e-9)
+    assert found.support_[5]
+    np.testing.assert_array_equal(found.predict(table), TRUTH)
+    assert found.score(table) == pytest.approx(plain.score(np.column_stack([PLAIN, codes])), abs=1e-9)
+
+
+# ---------------------------------------------------------------- types
+
+
+def day(code):
+    return (DAY + dt.timedelta(100 * code)).date()
+
+
+def time(code):
+    return DAY + dt.timedelta(days=code, hours=code)
+
+
+def span(code):
+    return dt.timedelta(hours=5 * code)
+
+
+def declared(library, words, codes, ordered):
+    """A category of declared levels."""
+    codes = [None if missing else int(code) for code, missing in zip(codes, GAP, strict=True)]
+    if library is pd:
+        return pd.Categorical.from_codes([-1 if code is None else code for code in codes], words, ordered=ordered)
+    if library is pl:
+        return pl.Series([None if code is None else words[code] for code in codes], dtype=pl.Enum(words))
+    return pa.DictionaryArray.from_arrays(pa.array(codes, pa.int32()), words, ordered=ordered)
+
+
+PANDAS = {
+    "numbers": (pd.Series(values(float, np.nan)), values(float), "euclidean"),
+    "half precision": (pd.Series(values(float, np.nan), dtype="float16"), values(float), "euclidean"),
+    "nullable integers": (pd.array(values(int), dtype="Int64"), values(float), "euclidean"),
+    "small nullable integers": (pd.array(values(int, pd.NA), dtype="UInt8"), values(float), "euclidean"),
+    "nullable floats": (pd.array(values(float), dtype="Float64"), values(float), "euclidean"),
+    "integers of Arrow": (pd.Series(values(int), dtype="int64[pyarrow]"), values(float), "euclidean"),
+    "numbers as objects": (pd.Series(values(int, pd.NA), dtype=object), values(float), "euclidean"),
+    "nullable truth values": (pd.array(values(bool), dtype="boolean"), values(bool), "hamming"),
+    "truth values as objects": (pd.Series(values(bool), dtype=object), values(bool), "hamming"),
+    "truth values with NaN": (pd.Series(values(bool, np.nan), dtype=object), values(bool), "hamming"),
+    "truth values of Arrow": (pd.Series(values(bool), dtype="bool[pyarrow]"), values(bool), "hamming"),
+    "text": (pd.Series(values(COLOURS.__getitem__)), values(float), "hamming"),
+    "text with NA": (pd.array(values(COLOURS.__getitem__, pd.NA), dtype="string"), values(float), "hamming"),
+    "text of Arrow": (pd.array(values(COLOURS.__getitem__), dtype="string[pyarrow]"), values(float), "hamming"),
+    "objects with None": (pd.Series(values(COLOURS.__getitem__), dtype=object), values(float), "hamming"),
+    "objects with NaN": (pd.Series(values(COLOURS.__getitem__, np.nan), dtype=object), values(float), "hamming"),
+    "objects with NA": (pd.Series(values(COLOURS.__getitem__, pd.NA), dtype=object), values(float), "hamming"),
+    "objects with NaT": (pd.Series(values(COLOURS.__getitem__, pd.NaT), dtype=object), values(float), "hamming"),
+    "categories": (pd.Categorical(values(COLOURS.__getitem__)), values(float), "hamming"),
+    "categories of numbers": (pd.Categorical(values([7, -1, 3].__getitem__)), values(float), "hamming"),
+    "ordered categories": (declared(pd, SIZES, CODES, True), values(float), "manhattan"),
+    "times": (pd.Series(values(time, pd.NaT)), values(lambda c: 25 * c), "euclidean"),
+    "times in nanoseconds": (pd.Series(values(time)).astype("datetime64[ns]"), values(float), "euclidean"),
+    "times in seconds": (pd.Series(values(time)).astype("datetime64[s]"), values(float), "euclidean"),
+    "times of Arrow": (pd.Series(values(time), dtype="timestamp[us][pyarrow]"), values(float), "euclidean"),
+    "days of Arrow": (pd.Series(values(day), dtype="date32[pyarrow]"), values(float), "euclidean"),
+    "spans": (pd.Series(values(span, pd.NaT)), values(float), "euclidean"),
+}  # fmt: skip
+POLARS = {
+    "numbers": (pl.Series(values(float, float("nan"))), values(float), "euclidean"),
+    "integers": (pl.Series(values(int)), values(float), "euclidean"),
+    "decimals": (pl.Series(values(str)).cast(pl.Decimal(10, 2)), values(float), "euclidean"),
+    "truth values": (pl.Series(values(bool)), values(bool), "hamming"),
+    "text": (pl.Series(values(COLOURS.__getitem__)), values(float), "hamming"),
+    "categories": (pl.Series(values(COLOURS.__getitem__), dtype=pl.Categorical), values(float), "hamming"),
+    "days": (pl.Series(values(day)), values(float), "euclidean"),
+    "times": (pl.Series(values(time)), values(float), "euclidean"),
+    "times in milliseconds": (pl.Series(values(time)).cast(pl.Datetime("ms")), values(float), "euclidean"),
+    "times in a zone": (pl.Series(values(time)).dt.replace_time_zone("UTC"), values(float), "euclidean"),
+    "spans": (pl.Series(values(span)), values(float), "euclidean"),
+}
+ARROW = {
+    "integers": (pa.array(values(int)), values(float), "euclidean"),
+    "truth values": (pa.array(values(bool)), values(bool), "hamming"),
+    "text": (pa.array(values(COLOURS.__getitem__)), values(float), "hamming"),
+    "categories": (pa.array(values(COLOURS.__getitem__)).dictionary_encode(), values(float), "hamming"),
+    "days": (pa.array(values(day)), values(float), "euclidean"),
+    "times in a zone": (pa.array(values(time), pa.timestamp("us", "UTC")), values(float), "euclidean"),
+    "spans": (pa.array(values(span)), values(float), "euclidean"),
+}
+
+
+@pytest.mark.parametrize("kind", PANDAS)
+def test_columns_of_pandas_are_read_by_their_types(kind):
+    column, numbers, metric = PANDAS[kind]
+    assert_read_as(frame(pd, column), numbers, metric)
+
+
+@pytest.mark.parametrize("kind", POLARS)
+def test_columns_of_polars_are_read_by_their_types(kind):
+    column, numbers, metric = POLARS[kind]
+    assert_read_as(frame(pl, column), numbers, metric)
+
+
+@bug("TypeError: unhashable type: 'pyarrow.lib.ChunkedArray'")
+@pytest.mark.parametrize("kind", ARROW)
+def test_columns_of_pyarrow_are_read_by_their_types(kind):
+    column, numbers, metric = ARROW[kind]
+    assert_read_as(frame(pa, column), numbers, metric)
+
+
+@bug("TypeError: Cannot use .astype to convert from timezone-aware dtype to timezone-naive dtype")
+@pytest.mark.parametrize("zone", ["UTC", "Europe/Berlin"])
+def test_times_in_a_zone_are_times(zone):
+    assert_read_as(frame(pd, pd.Series(values(time)).dt.tz_localize(zone)), values(float), "euclidean")
+
+
+@bug("refused as objects of an unknown type, though dates are promised")
+@pytest.mark.parametrize("of", [day, time, lambda code: pd.Timestamp(time(code)), span])
+def test_dates_as_objects_are_dates(of):
+    assert_read_as(frame(pd, pd.Series(values(of), dtype=object)), values(float), "euclidean")
+
+
+@bug("levels of one type are not to be sorted with those of another")
+def test_categories_of_several_types_are_categories():
+    assert_read_as(frame(pd, pd.Categorical(values([7, "a", "b"].__getitem__))), values(float), "hamming")
+
+
+@pytest.mark.parametrize(
+    "library",
+    [
+        pd,
+        pytest.param(pl, marks=bug("an Enum has no order")),
+        pytest.param(pa, marks=bug("no table of PyArrow is read")),
+    ],
+)
+@pytest.mark.parametrize("order", [[0, 1, 2], [2, 0, 1]])
+def test_ranks_of_ordered_categories_are_those_declared(library, order):
+    # The same words in two orders: what is small and what is large is for the user to say.
+    column = declared(library, [SIZES[level] for level in order], np.argsort(order)[CODES], ordered=True)
+    ranks = np.where(GAP, np.nan, np.argsort(order)[CODES])
+    assert_read_as(frame(library, column), ranks.tolist(), "manhattan")
+
+
+# ---------------------------------------------------------------- one table
+
+
+def mixed(library=pd):
+    """Every type that all three libraries have, with gaps."""
+    noise = np.random.default_rng(1)
+    lists = {
+        "weight": PLAIN[:, 0].tolist(),
+        "count": values(int, codes=TRUTH),
+        "flag": values(lambda code: code == 0, codes=TRUTH),
+        "colour": values(COLOURS.__getitem__),
+        "when": values(time, codes=TRUTH),
+        "noise": PLAIN[:, 3].tolist(),
+        "word": noise.choice(["u", "v", "w"], N).tolist(),
+    }
+    if library is pd:
+        return pd.DataFrame(lists).astype({"count": "Int64", "flag": "boolean", "colour": "category"})
+    return pa.table(lists) if library is pa else pl.DataFrame(lists).with_columns(pl.col("colour").cast(pl.Categorical))
+
+
+NAMES = ["weight", "count", "flag", "colour", "when", "noise", "word"]
+
+
+@pytest.fixture(scope="module")
+def found():
+    return fit(mixed(), n_features_to_select=5)
+
+
+@pytest.mark.parametrize("library", [pl, pytest.param(pa, marks=bug("no table of PyArrow is read"))])
+def test_the_same_table_gives_the_same_answer_in_every_library(found, library):
+    other = fit(mixed(library), n_features_to_select=5)
+    np.testing.assert_array_equal(other.labels_, TRUTH)
+    np.testing.assert_array_equal(other.labels_, found.labels_)
+    np.testing.assert_array_equal(other.feature_scores_, found.feature_scores_)
+    assert other.feature_names_in_.tolist() == found.feature_names_in_.tolist() == NAMES
+    np.testing.assert_array_equal(other.predict(mixed()), found.predict(mixed(library)))
+
+
+def test_chosen_columns_keep_their_names_and_types(found):
+    assert found.get_feature_names_out().tolist() == NAMES[:5]
+    assert found.transform(mixed()).shape == (N, 5)
+    as_frame = clone(found).set_output(transform="pandas").fit(mixed())
+    pd.testing.assert_frame_equal(as_frame.transform(mixed()), mixed()[NAMES[:5]])
+
+
+def test_centres_are_in_the_users_units(found):
+    frame = mixed()
+    assert found.cluster_centers_.shape == (3, 7)
+    assert found.cluster_centers_.dtype == object
+    for c in range(3):
+        items = frame[found.labels_ == c]
+        weight, count, flag, colour, when, _, word = found.cluster_centers_[c]
+        assert weight == pytest.approx(items["weight"].mean())
+        assert count == pytest.approx(items["count"].mean())
+        assert [flag, colour] == [items["flag"].mode()[0], items["colour"].mode()[0]]
+        assert word in items["word"].mode().tolist()
+        # Days from 1970 on.
+        assert when == pytest.approx((items["when"] - pd.Timestamp(0)).mean() / pd.Timedelta(days=1))
+
+
+def test_the_middle_of_distances_is_the_median_and_of_ranks_a_level():
+    table = frame(pd, declared(pd, SIZES, CODES, True))
+    found = fit(table, metric={"x1": "manhattan"})
+    for c in range(3):
+        items = table[found.labels_ == c]
+        assert found.cluster_centers_[c, 1] == items["x1"].median()
+        assert found.cluster_centers_[c, 5] == SIZES[c]
+    numbers = fit(PLAIN, metric="manhattan")
+    assert numbers.cluster_centers_.dtype == float
+    medians = [np.median(PLAIN[numbers.labels_ == c], axis=0) for c in range(3)]
+    np.testing.assert_allclose(numbers.cluster_centers_, medians)
+
+
+def test_functions_have_no_middle():
+    assert not hasattr(fit(PLAIN, metric={3: lambda x, y: abs(x - y)}), "cluster_centers_")
+
+
+@bug("centres of the table fitted before are left")
+def test_no_centres_are_left_of_a_fit_before():
+    estimator = fit(PLAIN)
+    estimator.set_params(metric=lambda x, y: abs(x - y)).fit(PLAIN[:, :4])
+    assert not hasattr(estimator, "cluster_centers_")
+
+
+def test_the_summary_names_the_columns(found):
+    text = found.summary()
+    assert "3 clusters of 16, 12, 8 items" in text
+    assert "5 of 7 features" in text
+    assert all(name in text for name in NAMES[:5])
+
+
+def test_the_users_frame_is_left_alone(found):
+    for library in (pd, pl):
+        table = mixed(library)
+        fit(table).predict(table)
+        (pd.testing.assert_frame_equal if library is pd else pl.testing.assert_frame_equal)(table, mixed(library))
+
+
+def test_a_mixed_estimator_can_be_cloned_and_pickled():
+    estimator = fit(mixed(), metric={"count": "manhattan"}, feature_groups={"both": ["flag", "word"]})
+    again = clone(estimator)
+    assert again.get_params() == estimator.get_params()
+    assert not hasattr(again, "labels_")
+    stored = pickle.loads(pickle.dumps(estimator))
+    new = mixed()[::-1]
+    for other in (stored, again.fit(mixed())):
+        np.testing.assert_array_equal(other.predict(new), estimator.predict(new))
+        assert other.score(new) == estimator.score(new)
+        np.testing.assert_array_equal(other.cluster_centers_, estimator.cluster_centers_)
+
+
+# ---------------------------------------------------------------- arrays
+
+
+def test_words_in_an_array_are_categories():
+    rng = np.random.default_rng(2)
+    words = np.column_stack(
+        [np.array(COLOURS)[CODES], *np.array([SIZES, COLOURS])[:, TRUTH], rng.choice(["u", "v"], (N, 3))]
+    )
+    plain = fit(pd.DataFrame(words).astype("category"))
+    for table in (words, words.astype(object), words.tolist()):
+        found = fit(table)
+        np.testing.assert_array_equal(found.labels_, TRUTH)
+        np.testing.assert_array_equal(found.feature_scores_, plain.feature_scores_)
+        np.testing.assert_array_equal(found.predict(table), TRUTH)
+        assert found.cluster_centers_[:, 1].tolist() == SIZES
+
+
+@pytest.mark.parametrize("gap", [None, np.nan, pd.NA])
+def test_an_array_of_objects_has_columns_of_several_types(gap):
+    table = np.column_stack([PLAIN.astype(object), np.array(values(COLOURS.__getitem__, gap), dtype=object)])
+    table[5, 0] = gap
+    expected = frame(pd, values(COLOURS.__getitem__))
+    expected.loc[5, "x0"] = np.nan
+    found = fit(table)
+    np.testing.assert_array_equal(found.feature_scores_, fit(expected).feature_scores_)
+    assert found.cluster_centers_[:, 5].tolist() == COLOURS
+
+
+@pytest.mark.parametrize("gap", [None, np.nan, pytest.param(pd.NA, marks=bug("TypeError from float()"))])
+def test_gaps_in_an_array_of_objects_are_gaps_where_all_else_is_numbers(gap):
+    table = PLAIN.astype(object)
+    table[5, 0] = gap
+    expected = PLAIN.copy()
+    expected[5, 0] = np.nan
+    np.testing.assert_array_equal(fit(table).feature_scores_, fit(expected).feature_scores_)
+
+
+# ---------------------------------------------------------------- metrics by column
+
+
+def test_a_dict_speaks_of_columns_by_name_or_by_number():
+    table = frame(pd, declared(pd, SIZES, CODES, True))
+    by_name, by_number = (
+        fit(table, metric={"c": "hamming", "x1": "manhattan"}),
+        fit(table, metric={5: "hamming", 1: "manhattan"}),
+    )
+    np.testing.assert_array_equal(by_name.feature_scores_, by_number.feature_scores_)
+    auto = fit(table)
+    assert np.isclose(by_name.feature_scores_, auto.feature_scores_).tolist() == [True, False, True, True, True, False]
+
+
+@bug("a number is a place, whatever the columns are called")
+def test_a_column_whose_name_is_a_number_goes_by_its_name():
+    table = pd.DataFrame(PLAIN, columns=[4, 3, 2, 1, 0])
+    scores = fit(table, metric={4: "manhattan"}).feature_scores_
+    assert np.isclose(scores, fit(table).feature_scores_).tolist() == [False, True, True, True, True]
+
+
+def test_numbers_can_be_levels():
+    whole = np.column_stack([CODES * 10.0, TRUTH, -TRUTH, *np.random.default_rng(0).integers(3, size=(4, N))])
+    found, words = fit(whole, metric="hamming"), fit(whole.astype(str))
+    np.testing.assert_array_equal(found.labels_, TRUTH)
+    np.testing.assert_allclose(found.feature_scores_, words.feature_scores_, rtol=0, atol=1e-12)
+    assert found.cluster_centers_[:, 0].tolist() == [0.0, 10.0, 20.0]
+    np.testing.assert_array_equal(found.predict(whole), TRUTH)
+
+
+def test_numbers_can_be_ranks():
+    skewed = np.exp(PLAIN)
+    ranks = skewed.argsort(axis=0).argsort(axis=0).astype(float)
+    np.testing.assert_array_equal(
+        fit(skewed, metric="ordinal").feature_scores_, fit(ranks, metric="manhattan").feature_scores_
+    )
+
+
+def test_truth_values_can_be_numbers():
+    table = frame(pd, CODES == 0).assign(word=np.array(COLOURS)[CODES])
+    assert fit(table, metric={"c": "euclidean"}).feature_scores_[5] == pytest.approx(fit(table).feature_scores_[5])
+
+
+@bug("ranks of truth values are refused where another column is text")
+def test_truth_values_have_an_order_whatever_the_other_columns_are():
+    table = frame(pd, CODES == 0)
+    alone = fit(table, metric={"c": "ordinal"})
+    beside = fit(table.assign(word=np.array(COLOURS)[CODES]), metric={"c": "ordinal"})
+    assert beside.feature_scores_[5] == pytest.approx(alone.feature_scores_[5])
+
+
+@bug("the advice is hamming, which forgets the order")
+def test_where_differences_of_an_ordered_category_are_asked_for_ranks_are_advised():
+    with refuses("'c'", "ordinal"):
+        fit(frame(pd, declared(pd, SIZES, CODES, True)), metric={"c": "manhattan"})
+
+
+# ---------------------------------------------------------------- new levels
+
+
+def test_a_level_never_seen_leaves_it_to_the_other_columns():
+    table = frame(pd, pd.Categorical(values(COLOURS.__getitem__)))
+    found = fit(table)
+    assert found.support_[5]
+    np.testing.assert_array_equal(found.predict(table.assign(c="purple")), TRUTH)
+    # It is as unlike all others as two of these are unlike each other.
+    assert all(found.score(table.assign(c="purple")) < found.score(table.assign(c=colour)) for colour in COLOURS)
+
+
+@bug("a level never seen is ranked above all others")
+def test_a_level_never_seen_has_no_rank():
+    sizes = pd.Categorical.from_codes(TRUTH, SIZES, ordered=True)
+    found = fit(pd.DataFrame({"c": sizes}), n_features_to_select=1)
+    new = pd.DataFrame({"c": pd.Series(["huge", None], dtype=object)})
+    assert found.predict(new[:1]).tolist() == found.predict(new[1:]).tolist()
+
+
+@bug("a number never seen is ranked above all others")
+def test_a_number_never_seen_has_the_rank_between_its_neighbours():
+    found = fit(np.column_stack([10 * TRUTH, 10 * TRUTH]), metric="ordinal", n_features_to_select=1)
+    assert found.predict(np.array([[-1, -1], [1, 1], [11, 11], [19, 19], [99, 99]])).tolist() == [0, 0, 1, 2, 2]
+
+
+@bug("the function is given None instead of the new word")
+def test_a_function_of_words_is_given_new_words():
+    words = [f"{'abc'[code] * 5}{i % 7}" for i, code in enumerate(TRUTH)]
+    found = fit(pd.DataFrame({"w": words}), n_features_to_select=1,
+                metric=lambda x, y: sum(a != b for a, b in zip(x, y, strict=True)))  # fmt: skip
+    assert found.predict(pd.DataFrame({"w": ["aaaaa9", "bbbbb9", "ccccc9"]})).tolist() == [0, 1, 2]
