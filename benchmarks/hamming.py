@@ -93,8 +93,8 @@ def main(repeats=20):
         f"n = 90 in three groups of 30, 15 useful features, {repeats} repeats a cell, seeds 0 to {repeats - 1}; "
         '`metric="hamming"`, s tuned (B = 25).\nRand index; `S* diff S` counts useful features missed plus useless '
         "ones chosen. The paper's figures are from its Table 4,\nof 50 repeats; both its methods cluster by K-medoids."
-        f"\n\n## The default clusterer\n\n`limit` is K-means ({STARTS} starts) told the useful features, zeros and ones "
-        "as they are.\n\n"
+        f"\n\n## The default clusterer\n\n`limit` is K-means ({STARTS} starts) told the useful features, zeros and "
+        "ones as they are.\n\n"
         + markdown_table(header, moves)
         + f'\n\n## `clusterer="kmedoids"`\n\n`limit` is FasterPAM (best of {STARTS} starts) on the Hamming distance '
         "over the useful features.\n\n" + markdown_table(header, medoids)

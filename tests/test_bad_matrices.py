@@ -26,11 +26,6 @@ def refuses(*words, error=ValueError):
     return pytest.raises(error, match="(?s)" + ".*".join(words))
 
 
-def bug(reason):
-    """What should hold and does not."""
-    return pytest.mark.xfail(reason=reason, strict=True)
-
-
 def with_entry(value, i=4, j=7, mirrored=True, matrix=3):
     matrices = D.copy()
     matrices[matrix, i, j] = value
@@ -125,7 +120,6 @@ def test_pairs_that_are_not_known_are_gaps(strict):
     np.testing.assert_array_equal(found.predict(matrices), TRUTH)
 
 
-@bug("where all else is known, a diagonal of NaN gives groups that make no sense, or an error")
 @pytest.mark.parametrize("pair", [0.0, np.nan])
 def test_the_diagonal_may_be_left_out(pair):
     matrices = with_entry(pair, 2, 20)
@@ -133,7 +127,7 @@ def test_the_diagonal_may_be_left_out(pair):
     matrices[:, np.arange(30), np.arange(30)] = np.nan
     found = fit(matrices, n_features_to_select=3)
     np.testing.assert_array_equal(found.labels_, expected.labels_)
-    np.testing.assert_array_equal(found.feature_scores_, expected.feature_scores_)
+    np.testing.assert_allclose(found.feature_scores_, expected.feature_scores_, rtol=1e-12)
 
 
 # ---------------------------------------------------------------- entries
@@ -216,7 +210,6 @@ def test_anything_else_is_refused(what):
         fit(what)
 
 
-@bug("the message of NumPy about inhomogeneous shapes")
 @pytest.mark.parametrize("what", [[D[0], None], [D[0], D], [D[0], [[0.0, 1.0], [1.0]]]])
 def test_a_list_of_other_things_is_refused(what):
     with refuses("(?i)matri"):
@@ -291,7 +284,6 @@ def test_a_matrix_that_says_nothing_is_kept_out_by_name(strict, content, why):
     assert found.feature_scores_[6] == 0.0
 
 
-@bug('the warning says "1 matrice is"')
 def test_one_of_the_matrices_is_a_matrix():
     with pytest.warns(UserWarning, match="^1 matrix is"):
         fit(with_matrix(0.0, 6))
@@ -315,7 +307,6 @@ def test_there_are_no_more_features_to_choose_than_matrices_that_say_something()
         fit(with_matrix(0.0), n_features_to_select=8)
 
 
-@bug("the item gets a label; an item without any value in a table is refused")
 def test_an_item_that_no_matrix_sees_is_refused_with_its_number():
     matrices = D.copy()
     matrices[:, 5] = matrices[:, :, 5] = np.nan
@@ -323,7 +314,6 @@ def test_an_item_that_no_matrix_sees_is_refused_with_its_number():
         fit(matrices)
 
 
-@bug("three clusters of two different items; in a table that is refused")
 def test_fewer_distinct_items_than_clusters_are_refused():
     rows = np.repeat([0, 29], 5)
     with refuses("only 2 distinct", "n_clusters=3"):
@@ -362,17 +352,15 @@ def test_matrices_of_new_items_have_one_length(found):
 
 @pytest.mark.parametrize("value", [-1.0, np.inf])
 def test_dissimilarities_of_new_items_are_finite_and_not_negative(found, value):
-    with refuses(*NEEDED, "finite and not negative", "matrix 2 is not"):
+    with refuses("Matrix 2 has an entry that is", "negative" if value < 0 else "infinite"):
         found.predict(with_entry(value, matrix=2)[:, :9])
 
 
-@bug("the message names the matrix and not the entry")
 def test_a_bad_dissimilarity_of_a_new_item_is_named_with_its_place(found):
     with refuses("(?i)matrix 2", r"\(4, 7\)"):
         found.predict(with_entry(-1.0, matrix=2)[:, :9])
 
 
-@bug("the message of NumPy, without the matrix")
 def test_words_are_no_dissimilarities_of_new_items(found):
     with refuses("(?i)matrix 0"):
         found.predict(np.full((8, 5, 30), "near"))
@@ -392,7 +380,6 @@ def test_matrices_have_no_centres_and_no_names(found):
     assert found.get_feature_names_out().tolist() == ["x0", "x1", "x2"]
 
 
-@bug("names and centres of the table fitted before are left")
 def test_nothing_is_left_of_a_table_fitted_before():
     estimator = SASClustering(n_permutations=3).fit(pd.DataFrame(X).add_prefix("gene"))
     estimator.set_params(metric="precomputed").fit(D[:5])

@@ -25,8 +25,6 @@ from tests.test_kinds import (
     with_shares,
 )
 
-SHARED_ORDER = pytest.mark.xfail(strict=True, reason="with a single matrix a copy permutes the original too")
-
 # ---------------------------------------------------------------- climbs
 
 
@@ -104,11 +102,11 @@ def test_a_copy_of_a_copy_is_permuted_once_more(kind):
         *((kind, P) for kind in KINDS),
         *((kind, 1) for kind in KINDS if kind not in ("functions", "functions with gaps") and "matrices" not in kind),
         *(
-            pytest.param(kind, 1, marks=SHARED_ORDER)
+            pytest.param(kind, 1)
             for kind in KINDS
             if kind in ("functions", "functions with gaps") or "matrices" in kind
         ),
-        pytest.param("mixed", 4, marks=SHARED_ORDER),
+        pytest.param("mixed", 4),
     ],
 )
 def test_a_seed_gives_one_copy_and_the_original_stays_as_it_was(kind, p):
@@ -135,15 +133,7 @@ def test_the_best_clustering_of_a_feature_alone_moves_with_it(kind):
         assert copy.scores(copy.univariate_labels(a, K), K)[a] == pytest.approx(features.univariate(K)[a], rel=1e-12)
 
 
-@pytest.mark.parametrize(
-    "kind",
-    [
-        *EXACT_ALONE,
-        pytest.param(
-            "matrices", marks=pytest.mark.xfail(strict=True, reason="hill climbs depend on the order of items")
-        ),
-    ],
-)
+@pytest.mark.parametrize("kind", EXACT_ALONE)
 def test_one_feature_alone_has_no_gap_since_copies_have_it_too(kind):
     for seed in range(3):
         problem = make(kind, n=20, seed=seed).problem(K)

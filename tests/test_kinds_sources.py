@@ -16,7 +16,6 @@ from sparsecluster.search import search_size
 from tests import naive
 from tests.test_kinds import (
     KINDS,
-    UNSHARED,
     Case,
     K,
     N,
@@ -171,7 +170,6 @@ def test_each_matrix_is_read_once_a_pass_and_only_where_it_is_asked_for(gaps, st
     assert reader.in_use == 0
 
 
-@pytest.mark.xfail(strict=True, reason="the last matrix is let go only when the next one has been read")
 def test_no_more_than_one_matrix_is_in_memory(streamed):
     reader = Reader(clear_matrices(n=20))
     features = matrix_case(reader, deltas=[]).features()
@@ -287,7 +285,6 @@ def test_a_matrix_of_which_too_few_pairs_are_seen_is_kept_out_with_a_warning():
     assert fitted.support_.tolist() == [True] * 3 + [False] * 2
 
 
-@UNSHARED
 def test_a_matrix_of_few_items_is_not_chosen_for_being_easy_to_explain():
     """Seven items of sixty are seen: three clusters explain much of so few, and say nothing of the others."""
     stack = clear_matrices()

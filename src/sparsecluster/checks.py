@@ -132,10 +132,12 @@ def refuse_blank(blank: npt.NDArray[np.intp], n_items: int, what: str) -> None:
 def check_still_numbers(words: Sequence[str]) -> None:
     """Refuse new items whose columns are not numbers as they were in fit."""
     if words:
-        listed = ", ".join(map(repr, words[:NAMES_SHOWN]))
-        raise ValueError(
-            f"All columns held numbers in fit; now {listed}{_more(len(words))} do not. Give them in the same form."
-        )
+        raise not_numbers_now(words[0])
+
+
+def not_numbers_now(name: str) -> ValueError:
+    """The error for a column that changed between fit and predict."""
+    return ValueError(f"Column {name!r} held numbers in fit; now it does not. Give it in the same form.")
 
 
 def check_distinct(X: Table, n_clusters: int) -> None:
@@ -219,13 +221,23 @@ def matrix_reader(X: Any) -> tuple[Callable[[int], Any], int | None]:
     """How to read matrix a, and how many there are; None where only trying tells."""
     if callable(X):
         return X, None
-    if isinstance(X, list | tuple) or (isinstance(X, np.ndarray) and X.ndim == 3):
+    if isinstance(X, list | tuple) and not (len(X) and len(shape_of(X[0])) == 1):
+        return X.__getitem__, len(X)
+    if isinstance(X, np.ndarray) and X.ndim == 3:
         return X.__getitem__, len(X)
     raise ValueError(
         'metric="precomputed" takes p matrices n x n: an array of shape (p, n, n), a list of arrays, or a function '
         "that gives matrix a = 0, 1, ... and raises IndexError after the last; got "
-        f"{type(X).__name__} of shape {getattr(X, 'shape', '?')}. A single matrix D goes in as [D]."
+        f"{type(X).__name__} of shape {shape_of(X)}. A single matrix D goes in as [D]."
     )
+
+
+def shape_of(X: Any) -> tuple[int, ...]:
+    """The shape of anything; of a ragged list, its length."""
+    try:
+        return np.shape(X)
+    except ValueError:
+        return (len(X),)
 
 
 # What no entry may be, by a mask of the entries that are.
@@ -291,7 +303,7 @@ def check_items_seen(matrices: Matrices, usable: npt.NDArray[np.bool_]) -> None:
         return
     # The diagonal is NaN for items without a pair.
     seen = np.any([~np.isnan(np.diag(matrices[a])) for a in np.flatnonzero(usable).tolist()], axis=0)
-    refuse_blank(np.flatnonzero(~seen), matrices.n_items, "items are compared with no other in any usable matrix")
+    refuse_blank(np.flatnonzero(~seen), matrices.n_items, "items have no value in any usable matrix")
 
 
 def check_distinct_items(matrices: Matrices, n_clusters: int) -> None:
@@ -311,7 +323,7 @@ def check_cross(X: Any, n_matrices: int, n_items: int, columns: npt.NDArray[np.i
         f"fit: {n_matrices} matrices of new x {n_items}, as an array or a list"
     )
     if not callable(X) and (not isinstance(X, list | tuple | np.ndarray) or len(X) != n_matrices):
-        raise ValueError(f"{needed}; got {type(X).__name__} of shape {getattr(X, 'shape', '?')}.")
+        raise ValueError(f"{needed}; got {type(X).__name__} of shape {shape_of(X)}.")
     read = X if callable(X) else X.__getitem__
     cross = [as_numbers(read(a), f"Matrix {a}") for a in columns.tolist()]
     for a, matrix in zip(columns.tolist(), cross, strict=True):

@@ -7,7 +7,7 @@ import numpy as np
 from .climb import Climb, Problem, climb
 from .clusterers.kmeans import kmeans
 from .features.base import Rows
-from .search import Pool
+from .search import TINY_HITS, Pool
 
 # The best share of the climbs has a say, and only climbs that come this near to the best.
 VOTERS, NEAR_BEST = 0.3, 0.9
@@ -27,7 +27,8 @@ def consensus(problem: Problem, pool: Pool, rng: np.random.Generator) -> Climb:
     ranked = sorted(pool.fresh, key=lambda found: -found.objective)
     voters = [found for found in ranked if found.objective >= NEAR_BEST * best.objective]
     voters = voters[: max(1, round(VOTERS * len(ranked)))]
-    if pool.hits >= len(voters) or len(voters) < 2:
+    # So many starts that agree on the best are no accident, however many others there are.
+    if pool.hits >= min(len(voters), TINY_HITS) or len(voters) < 2:
         return best
     k = problem.n_clusters
     votes = np.concatenate([found.labels[:, None] == np.arange(k) for found in voters], axis=1).astype(np.float64)

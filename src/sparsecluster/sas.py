@@ -26,6 +26,8 @@ from .tables import Metric
 
 # Values in a table below which threads only wait for each other.
 THREADS_PAY = 2**18
+# Clusterings on a subset that the user gives, of which the best is the start.
+GIVEN_STARTS = 10
 # A clusterer that works on pairs costs the square of the number of items: a smaller share of `subsample` goes as far,
 # and with more items than this all pairs are too many to look at even once.
 PAIRS_SHARE, MOST_PAIRED = 0.25, 10_000
@@ -310,7 +312,7 @@ class SASClustering(SparseClusterer):
         if given.dtype == bool and given.shape == (p,):
             subset = np.unique(source.owners[given[source.columns]])
             if subset.size:
-                return "auto", 0, [problem.cluster(subset, rng)]
+                return "auto", 0, [problem.cluster(subset, rng, n_starts=GIVEN_STARTS)]
         if given.dtype.kind in "iu" and given.shape == (n,):
             names, labels = np.unique(given[source.items], return_inverse=True)
             if names.size == problem.n_clusters:

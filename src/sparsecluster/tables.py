@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .checks import check_choice
+from .checks import check_choice, not_numbers_now
 from .features.base import Floats, Table
 from .features.columns import Column, ColumnTable, Dissimilarity, is_gap
 
@@ -52,9 +52,8 @@ def column_place(key: Any, names: Sequence[Any], where: str) -> int:
     is_number = isinstance(key, int | np.integer) and not isinstance(key, bool)
     if is_number and 0 <= key < len(names) and all(isinstance(name, str) for name in names):
         return int(key)
-    words = list(map(str, names))
-    near = difflib.get_close_matches(str(key), words, n=1)
-    hint = f" Did you mean {near[0]!r}?" if near else f" Columns are {', '.join(words[:5])}, ..."
+    near = difflib.get_close_matches(str(key), list(map(str, names)), n=1)
+    hint = f" Did you mean {near[0]!r}?" if near else f" Columns are {', '.join(map(repr, names[:5]))}, ..."
     raise ValueError(f"{where} names a column {key!r} that X does not have.{hint}")
 
 
@@ -65,15 +64,15 @@ def as_frame(X: Any) -> Any:
     """A narwhals data frame where X is one of pandas, polars or pyarrow; else None."""
     import narwhals.stable.v1 as nw
 
+    if hasattr(X, "collect") and hasattr(X, "collect_schema"):
+        raise TypeError("X is a lazy frame, which has no values yet. Call .collect() on it first.")
     names = getattr(X, "column_names", None) or list(getattr(X, "columns", ()))
     twice = [name for name, count in Counter(names).items() if count > 1]
     if twice:
         raise ValueError(
             f"Column names must differ; {', '.join(map(repr, twice[:5]))} come more than once. Rename or drop columns."
         )
-    frame = nw.from_native(X, pass_through=True)
-    if isinstance(frame, nw.LazyFrame):
-        raise TypeError("X is a lazy frame, which has no values yet. Call .collect() on it first.")
+    frame = nw.from_native(X, pass_through=True, eager_only=True)
     return frame if isinstance(frame, nw.DataFrame) else None
 
 
@@ -135,7 +134,7 @@ def read_again(X: Any, columns: Sequence[Column], names: Sequence[str]) -> list[
 def _read_again(name: str, content: Content, column: Column) -> Any:
     if column.levels is None:
         if content.numbers is None:
-            raise ValueError(f"Column {name!r} held numbers in fit; now it does not. Give it in the same form.")
+            raise not_numbers_now(name)
         return content.numbers
     values = content.values if content.numbers is None else content.numbers.tolist()
     # A function of the user's can compare levels that fit has not seen, so it gets them as they are.

@@ -30,9 +30,10 @@ class Column:
         is_rank = self.kind == "manhattan"
         if isinstance(values, np.ndarray) and values.dtype.kind == "f":
             levels = np.array(self.levels, dtype=np.float64)
-            above = np.searchsorted(levels, values)
-            exact = levels[np.minimum(above, levels.size - 1)] == values
-            return np.where(np.isnan(values), np.nan, np.where(exact, above, above - 0.5 if is_rank else levels.size))
+            if is_rank:
+                return np.interp(values, levels, np.arange(levels.size))
+            places = np.minimum(np.searchsorted(levels, values), levels.size - 1)
+            return np.where(np.isnan(values), np.nan, np.where(levels[places] == values, places, float(levels.size)))
         codes = {level: float(code) for code, level in enumerate(self.levels)}
         new = np.nan if is_rank else float(len(codes))
         return np.array([np.nan if is_gap(value) else codes.get(value, new) for value in values])

@@ -34,9 +34,11 @@ def number_block(column: Floats) -> Block:
 def level_block(codes: Floats) -> Block:
     """A category of L levels as L - 1 columns whose squared distance is 1 where levels differ."""
     gap = np.isnan(codes)
-    levels, at = np.unique(codes[~gap], return_inverse=True)
+    levels, first, at = np.unique(codes[~gap], return_index=True, return_inverse=True)
+    # Levels as they come, so that their names make no difference.
+    rank = np.argsort(np.argsort(first))
     coordinates = np.full((codes.size, levels.size - 1), np.nan)
-    coordinates[~gap] = corners(levels.size)[at]
+    coordinates[~gap] = corners(levels.size)[rank[at]]
     return Block(coordinates, levels=True)
 
 
