@@ -102,10 +102,13 @@ class NumberMeasure(NamedTuple):
     @classmethod
     def make(cls, values: Table, labels: Any, k: int) -> NumberMeasure:
         """From the values of `fit`."""
-        origin, unit = np.nanmin(values), float(np.nanmax(values) - np.nanmin(values))
+        seen = np.flatnonzero(~np.isnan(values))
+        known, own = values[seen].astype(np.float64), labels[seen]
         # Means of differences, so that a small spread about a large value keeps its digits.
-        groups = by_cluster((values - origin).astype(np.float64), labels, k)
-        return cls(origin + np.array([group.mean() if group.size else np.nan for group in groups]), unit)
+        origin = known.min()
+        with np.errstate(invalid="ignore"):
+            means = np.bincount(own, known - origin, k) / np.bincount(own, minlength=k)
+        return cls(origin + means, float(known.max() - origin))
 
     def __call__(self, new: Table) -> Floats:
         return ((np.asarray(new, dtype=np.float64)[:, None] - self.means) / self.unit) ** 2

@@ -282,7 +282,9 @@ class SASClustering(SparseClusterer):
         self, problem: Problem, source: ItemSource, size: int | None, rng: np.random.Generator
     ) -> tuple[Climb, GapCurve | None]:
         """The best climb at the given size, or at the one that the gap statistic chooses."""
-        n_jobs = self.n_jobs if source.items.size * source.columns.size >= THREADS_PAY else 1
+        # Without coordinates every pair of items is looked at in every column.
+        looks = source.items.size * source.columns.size * (1 if problem.features.has_rows else source.items.size)
+        n_jobs = self.n_jobs if looks >= THREADS_PAY else 1
         workers = Workers(n_jobs, Progress(self.verbose))
         init, n_init, known = self._starts(problem, source, rng)
         curve = None

@@ -18,6 +18,8 @@ from .matrices import Matrices, MatrixFeatures
 from .mixed import owners_of, shares_of, together
 from .numeric import NumericFeatures, Source
 
+# What makes the features of each kind of column; functions of the user's are "functions".
+ROOMS = {"euclidean": "coordinates", "hamming": "coordinates", "manhattan": "distances"}
 # A column seen in a smaller share of the items says next to nothing: of a hundred pairs it sees one.
 LEAST_SEEN = 0.1
 
@@ -81,35 +83,34 @@ class TableSource:
         """One part a kind; the parts together where there are several, or columns chosen together."""
         owners = self.owners
         grouped = owners.max() + 1 < owners.size
-        kinds = [self.table.columns[a].kind for a in self.columns.tolist()]
         if not grouped and not self.has_gaps and all(self._is_number(a) for a in self.columns.tolist()):
             return NumericFeatures(Source(self.table.values, self.items, self.columns, self.standardize))
         table = self.table.values[np.ix_(self.items, self.columns)].astype(np.float64)
         shares = shares_of(owners) * seen_counts(table) / self.items.size
-        parts: list[tuple[Features, Subset]] = []
-        rooms: tuple[tuple[Any, Any], ...] = (
-            (lambda kind: kind in ("euclidean", "hamming"), self._coordinates),
-            (lambda kind: kind == "manhattan", lambda table, _: (table,)),
-            (callable, self._matrices),
-        )
-        for (fits, make), kind in zip(rooms, (CoordinateFeatures, ManhattanFeatures, MatrixFeatures), strict=True):
-            places = np.array([j for j, each in enumerate(kinds) if fits(each)], np.intp)
-            if places.size:
-                given = make(table[:, places], self.columns[places])
-                parts.append((kind(*given, self.standardize, shares[places], owners[places]), places))
-        return together([part for part, _ in parts], [places for _, places in parts], owners)
+        makers = {"coordinates": self._coordinates, "distances": self._distances, "functions": self._functions}
+        kinds = [self.table.columns[a].kind for a in self.columns.tolist()]
+        rooms = [ROOMS[kind] if isinstance(kind, str) else "functions" for kind in kinds]
+        places = {name: np.flatnonzero([room == name for room in rooms]) for name in makers if name in rooms}
+        parts = [
+            makers[name](table[:, own], self.columns[own], shares[own], owners[own]) for name, own in places.items()
+        ]
+        return together(parts, list(places.values()), owners)
 
     def _is_number(self, column: int) -> bool:
         """Squared differences; the Hamming dissimilarity of two levels is the same."""
         kind = self.table.columns[column].kind
         return kind == "euclidean" or (kind == "hamming" and np.unique(self.table.values[:, column]).size == 2)
 
-    def _coordinates(self, table: Floats, columns: Subset) -> tuple[Any]:
+    def _coordinates(self, table: Floats, columns: Subset, shares: Floats, owners: Subset) -> Features:
         is_level = [self.table.columns[a].kind == "hamming" for a in columns.tolist()]
         make = [level_block if level else number_block for level in is_level]
-        return ([block(column) for block, column in zip(make, table.T, strict=True)],)
+        blocks = [block(column) for block, column in zip(make, table.T, strict=True)]
+        return CoordinateFeatures(blocks, self.standardize, shares, owners)
 
-    def _matrices(self, table: Floats, columns: Subset) -> tuple[Any, Any]:
+    def _distances(self, table: Floats, columns: Subset, shares: Floats, owners: Subset) -> Features:
+        return ManhattanFeatures(table, self.standardize, shares, owners)
+
+    def _functions(self, table: Floats, columns: Subset, shares: Floats, owners: Subset) -> Features:
         seen = ~np.isnan(table)
 
         def read(j: int) -> Floats:
@@ -118,7 +119,7 @@ class TableSource:
 
         gapped = frozenset(np.flatnonzero(~seen.all(axis=0)).tolist())
         matrices = Matrices(read, columns.size, self.items.size, gapped, computed=True)
-        return matrices, np.arange(columns.size)
+        return MatrixFeatures(matrices, np.arange(columns.size), self.standardize, shares, owners)
 
     @cached_property
     def owners(self) -> Subset:
