@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from joblib import Parallel, delayed
 
-from benchmarks import accuracy, cold, growth, speed
+from benchmarks import accuracy, cold, growth, hamming, kinds, speed
+from sparsecluster import SASClustering
 from sparsecluster.datasets import shifted_groups
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
@@ -64,3 +65,25 @@ def test_the_first_fit_ever_takes_less_than_twenty_seconds(tmp_path):
     began = time.perf_counter()
     subprocess.run([sys.executable, "-c", cold.FIT], check=True, env={**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)})
     assert time.perf_counter() - began < 20
+
+
+@pytest.mark.parametrize(("q", "p"), [(0.6, 30), (0.6, 200), (0.7, 60), (0.8, 200)])
+def test_levels_come_near_the_same_clusterer_that_is_told_the_features(q, p):
+    runs = Parallel(n_jobs=-1)(delayed(hamming.one_repeat)(q, p, seed) for seed in range(20))
+    limit, ours, _, _ = np.mean(runs, axis=0)[0]
+    assert ours > limit - 0.02
+
+
+def test_other_kinds_cost_a_few_times_what_numbers_do():
+    X, truth, _ = shifted_groups(mu=0.7, n_features=200, seed=0)
+    tables = kinds.kinds(X)
+    seconds = {name: kinds.timed(table, truth, parameters, 5)[0] for name, (table, parameters) in tables.items()}
+    assert seconds["0 and 1, Hamming"] < 1.5 * seconds["numbers"]
+    assert seconds["numbers, Manhattan"] < 5 * seconds["numbers"]
+
+
+def test_a_hundred_matrices_of_500_items_are_tuned_within_a_minute():
+    X, _, _ = shifted_groups(mu=0.8, n_features=100, n_useful=20, group_size=167, seed=0)
+    began = time.perf_counter()
+    SASClustering(n_clusters=3, metric="precomputed").fit(kinds.differences(X[:500]))
+    assert time.perf_counter() - began < 60

@@ -161,6 +161,7 @@ def read_table(estimator: Any, X: Any, request: Request) -> Data:
     usable = usable_columns(table.values, names, request.n_clusters, has_gaps, alike)
     if has_gaps:
         check_some_seen(table.values[:, usable])
+        has_gaps = bool(np.isnan(table.values[:, usable]).any())
     order = arrangement(table.values, usable, np.array([column.kind == "hamming" for column in table.columns]))
     if order.distinct_items < request.n_clusters:
         check_distinct(table.values, request.n_clusters)
