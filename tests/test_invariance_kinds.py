@@ -239,7 +239,6 @@ def test_ranks_do_not_change_with_a_growing_function():
     assert_same(fit(numbers(), metric="ordinal"), fit(np.exp(numbers()), metric="ordinal"))
 
 
-@pytest.mark.xfail(reason="a function is tried on the first 50 items, and kept out if these are alike", strict=True)
 def test_a_function_that_finds_the_first_items_alike_may_tell_others_apart():
     truth = np.repeat([0, 1, 2], [80, 60, 40])
     table = np.random.default_rng(0).random((180, 6)) + np.where(np.arange(6) < 3, 10.0 * truth[:, None], 0.0)

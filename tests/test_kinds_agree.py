@@ -161,7 +161,7 @@ def test_fits_on_squared_distances_are_those_on_numbers():
 # ---------------------------------------------------------------- functions
 
 
-@pytest.mark.parametrize("gaps", [False, pytest.param(True)])
+@pytest.mark.parametrize("gaps", [False, True])
 @pytest.mark.parametrize("kind", ["euclidean", "manhattan", "hamming"])
 def test_a_column_its_function_and_its_matrix_are_the_same(kind, gaps):
     rng = np.random.default_rng(0)
@@ -252,14 +252,7 @@ def test_without_standardising_a_group_is_the_mean_of_its_columns_too():
 # ---------------------------------------------------------------- digits
 
 
-@pytest.mark.parametrize(
-    "kind",
-    [
-        "euclidean",
-        pytest.param("manhattan"),
-        distance,
-    ],
-)
+@pytest.mark.parametrize("kind", ["euclidean", "manhattan", distance])
 def test_a_large_offset_costs_no_digits(kind):
     # Multiples of 2^-10 of size about 1, so that adding 1e12 is exact.
     small = np.round(np.random.default_rng(0).standard_normal((N, P)) * 1024) / 1024

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 import pytest
 
@@ -22,7 +24,6 @@ from tests.test_kinds import (
     apart_of,
     make,
     some_labels,
-    with_shares,
 )
 
 # ---------------------------------------------------------------- climbs
@@ -46,7 +47,7 @@ def test_a_clusterer_leaves_no_move_that_lowers_the_within(kind, subset):
         assert start is None or minus_within(labels) >= minus_within(warm) - 1e-12
 
 
-@pytest.mark.parametrize("kind", with_shares(KINDS))
+@pytest.mark.parametrize("kind", KINDS)
 def test_what_a_climb_says_it_reached_is_what_its_labels_explain(kind):
     case = make(kind)
     for size in (1, 3, P):
@@ -98,16 +99,7 @@ def test_a_copy_of_a_copy_is_permuted_once_more(kind):
 
 @pytest.mark.parametrize(
     ("kind", "p"),
-    [
-        *((kind, P) for kind in KINDS),
-        *((kind, 1) for kind in KINDS if kind not in ("functions", "functions with gaps") and "matrices" not in kind),
-        *(
-            pytest.param(kind, 1)
-            for kind in KINDS
-            if kind in ("functions", "functions with gaps") or "matrices" in kind
-        ),
-        pytest.param("mixed", 4),
-    ],
+    [*((kind, P) for kind in KINDS), *((kind, 1) for kind in KINDS), ("mixed", 4)],
 )
 def test_a_seed_gives_one_copy_and_the_original_stays_as_it_was(kind, p):
     features, labels = make(kind, p=p).features(), some_labels()
@@ -125,16 +117,16 @@ def test_a_copy_keeps_what_each_feature_gives_alone(kind):
     assert features.permuted(7).univariate(K) is best
 
 
-@pytest.mark.parametrize("kind", EXACT_ALONE)
+@pytest.mark.parametrize("kind", KINDS)
 def test_the_best_clustering_of_a_feature_alone_moves_with_it(kind):
     features = make(kind).features()
-    copy = features.permuted(7)
-    for a in range(P):
+    for copy, a in product((features.permuted(7), features.permuted(7).permuted(8)), range(P)):
         assert copy.scores(copy.univariate_labels(a, K), K)[a] == pytest.approx(features.univariate(K)[a], rel=1e-12)
 
 
 @pytest.mark.parametrize("kind", EXACT_ALONE)
 def test_one_feature_alone_has_no_gap_since_copies_have_it_too(kind):
+    """Elsewhere nearly none: a climb on the data or on a copy may find a little more than the start that both share."""
     for seed in range(3):
         problem = make(kind, n=20, seed=seed).problem(K)
         curve = choose_size(problem, np.random.default_rng(seed), effort=Effort(n_init=1, n_permutations=3)).curve
@@ -145,7 +137,7 @@ def test_one_feature_alone_has_no_gap_since_copies_have_it_too(kind):
 
 
 @pytest.mark.parametrize("k", [2, 3, 4])
-@pytest.mark.parametrize("kind", with_shares(KINDS))
+@pytest.mark.parametrize("kind", KINDS)
 def test_the_score_of_a_feature_alone_is_reached_and_not_exceeded(kind, k):
     """By any clustering at all where it is exact; elsewhere by hill climbs, which now and then miss it."""
     missed = []

@@ -43,6 +43,10 @@ def as_seen(table):
     return np.nan_to_num(centred), (~np.isnan(table)).astype(np.uint8)
 
 
+def minus(value, labels):
+    return -value(labels)
+
+
 def random_matrix(rng, n, gaps=0.0):
     """A dissimilarity that is no distance, some pairs and a few items not seen; the diagonal says which items are."""
     matrix = np.tril(rng.random((n, n)), -1)
@@ -117,7 +121,7 @@ def test_no_move_lowers_the_within_of_what_is_seen(n, p, k, lloyd_passes, whole)
     for _ in range(3):
         table, seen = as_seen(with_gaps(rng, n, p, whole))
         weights, warm = rng.random(p), naive.random_labels(rng, n, k)
-        minus_within = lambda labels, given=(table, weights, seen): -naive.seen_within(*given, labels)  # noqa: E731
+        minus_within = partial(minus, partial(naive.seen_within, table, weights, seen))
         labels = warm.copy()
         value = improve_seen(table, weights, seen, labels, k, lloyd_passes, PASSES)
         assert set(labels) == set(range(k))

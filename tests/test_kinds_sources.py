@@ -26,7 +26,6 @@ from tests.test_kinds import (
     random_matrix,
     some_labels,
     table_case,
-    with_shares,
 )
 
 TRUTH = np.arange(60) % 3
@@ -203,7 +202,7 @@ def part_of(case, taken, places):
     return Case(taken, deltas, case.groups[taken.columns])
 
 
-@pytest.mark.parametrize("kind", with_shares(KINDS))
+@pytest.mark.parametrize("kind", KINDS)
 def test_some_items_are_features_of_their_own(kind):
     case = make(kind, n=24)
     places = np.sort(np.random.default_rng(0).permutation(24)[:N])

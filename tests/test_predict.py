@@ -321,19 +321,13 @@ def test_a_cluster_in_which_a_column_is_never_seen_is_as_far_as_a_typical_one():
     np.testing.assert_array_equal(found.predict(table), TRUTH)
 
 
-def bug(reason):
-    """What should hold and does not."""
-    return pytest.mark.xfail(reason=reason, strict=True)
-
-
-@bug("refused as no numbers, though fit takes them")
 def test_new_numbers_may_come_as_objects_in_a_frame():
     frame = pd.DataFrame(numbers(0)).add_prefix("gene")
     np.testing.assert_array_equal(fit(frame.astype(object)).labels_, TRUTH)
     np.testing.assert_array_equal(fit(frame).predict(frame.astype(object)), TRUTH)
 
 
-@pytest.mark.parametrize("gap", [None, np.nan, pytest.param(pd.NA, marks=bug("TypeError from float()"))])
+@pytest.mark.parametrize("gap", [None, np.nan, pd.NA])
 def test_gaps_of_new_items_are_those_of_fit(gap):
     found, new = fit(numbers(0)), numbers(0).astype(object)
     new[3, 0] = gap

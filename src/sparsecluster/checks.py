@@ -19,7 +19,7 @@ from .features.source import LEAST_SEEN, enough_seen, seen_counts, varies
 
 # Names listed in a message before it says "and n more".
 NAMES_SHOWN = 5
-# Items on which a user's function is tried before work starts.
+# Values on which a user's function is tried before work starts.
 ITEMS_TRIED = 50
 # Two entries of a matrix that differ by less than this share of the largest are the same but for rounding.
 SYMMETRIC = 1e-8
@@ -129,12 +129,6 @@ def refuse_blank(blank: npt.NDArray[np.intp], n_items: int, what: str) -> None:
         )
 
 
-def check_still_numbers(words: Sequence[str]) -> None:
-    """Refuse new items whose columns are not numbers as they were in fit."""
-    if words:
-        raise not_numbers_now(words[0])
-
-
 def not_numbers_now(name: str) -> ValueError:
     """The error for a column that changed between fit and predict."""
     return ValueError(f"Column {name!r} held numbers in fit; now it does not. Give it in the same form.")
@@ -171,9 +165,13 @@ def says_nothing(table: ColumnTable, names: Sequence[str]) -> npt.NDArray[np.boo
     """Columns whose function finds the items that it is tried on all alike; refused if it is no dissimilarity."""
     alike = np.zeros(len(table.columns), bool)
     for a, column in enumerate(table.columns):
-        seen = table.values[~np.isnan(table.values[:, a]), a] if not isinstance(column.kind, str) else np.empty(0)
-        if not isinstance(column.kind, str) and seen.size > 1:
-            values = column.decode(seen[:ITEMS_TRIED])
+        if isinstance(column.kind, str):
+            continue
+        # Values from the smallest to the largest, so that the order of the rows makes no difference.
+        seen = np.unique(table.values[~np.isnan(table.values[:, a]), a])
+        tried = seen[np.unique(np.linspace(0, seen.size - 1, min(seen.size, ITEMS_TRIED)).astype(int))]
+        if tried.size > 1:
+            values = column.decode(tried)
             try:
                 matrix = all_pairs(column.kind, values, values)
             except Exception as error:
@@ -181,7 +179,7 @@ def says_nothing(table: ColumnTable, names: Sequence[str]) -> npt.NDArray[np.boo
                     f"The function given as metric fails on column {names[a]!r} with {type(error).__name__}: {error}. "
                     "It must take two values of the column and return a number."
                 ) from error
-            check_matrix(matrix, f"The metric of column {names[a]!r} on its first {len(values)} values")
+            check_matrix(matrix, f"The metric of column {names[a]!r} on {len(values)} of its values")
             alike[a] = not (matrix > 0).any()
     return alike
 

@@ -20,10 +20,10 @@ from .checks import (
     check_items_seen,
     check_matrices,
     check_some_seen,
-    check_still_numbers,
     few_distinct,
     keep_out,
     says_nothing,
+    shape_of,
     usable_columns,
     usable_matrices,
 )
@@ -108,15 +108,14 @@ class TableForm(NamedTuple):
 
     def new_values(self, estimator: Any, X: Any, columns: Subset) -> list[Any]:
         names = estimator._names()
-        if self.has_words:
+        frame = None if scipy.sparse.issparse(X) else as_frame(X)
+        if self.has_words or (needs_reading(X) if frame is None else words_in(frame)):
             if scipy.sparse.issparse(X):
                 raise TypeError("X is a sparse matrix, which holds no text; fit had columns with text. Give a table.")
             validate_data(estimator, X, reset=False, skip_check_array=True)
             read = read_again(X, self.columns, names)
             check_finite(np.column_stack([np.zeros(len(X)) if each.dtype == object else each for each in read]), names)
             return [read[a] for a in columns.tolist()]
-        frame = None if scipy.sparse.issparse(X) else as_frame(X)
-        check_still_numbers([] if frame is None else words_in(frame))
         X = validate_data(estimator, X, reset=False, accept_sparse="csc", **NUMBERS)
         if scipy.sparse.issparse(X):
             given: Any = X
@@ -218,10 +217,10 @@ def group_numbers(given: Any, names: Sequence[Any]) -> Subset:
             if places:
                 numbers[places] = places[0]
         return numbers
-    if isinstance(given, str) or np.ndim(given) != 1 or len(given) != len(names):
+    if isinstance(given, str) or len(shape_of(given)) != 1 or len(given) != len(names):
         raise ValueError(
             f"feature_groups must be a dict of group: columns, or one name for each of the {len(names)} columns (None "
-            f"for a column that stands alone); got {type(given).__name__} of shape {np.shape(given)}."
+            f"for a column that stands alone); got {type(given).__name__} of shape {shape_of(given)}."
         )
     first: dict[Any, int] = {}
     for place, group in enumerate(given):

@@ -172,8 +172,11 @@ def _content(name: str, series: Any) -> Content:
         numbers = _floats(_microseconds(series)) / MICROSECONDS_A_DAY
         return Content(numbers.tolist(), numbers)
     if kind in (nw.Categorical, nw.Enum):
-        levels = tuple(series.cat.get_categories().to_list())
         native = getattr(series.to_native(), "dtype", None) or series.to_native().type
+        if type(native).__name__ == "ArrowDtype":
+            # pandas keeps the levels of Arrow's dictionaries to itself, and with them their order.
+            return Content(series.to_list(), has_levels=True)
+        levels = tuple(series.cat.get_categories().to_list())
         # pandas and Arrow say whether levels have an order; an Enum of polars is one by its order.
         is_ordered = bool(getattr(native, "ordered", type(native).__name__ == "Enum"))
         return Content(series.to_list(), has_levels=True, order=levels if is_ordered else None)
@@ -209,7 +212,7 @@ def _object_content(name: str, values: list[Any]) -> Content:
 def _days(value: Any) -> float:
     """Of a date, or of a time in UTC if it has a zone, since 1970."""
     if not isinstance(value, datetime):
-        return float(value.toordinal())
+        return float((value - date(1970, 1, 1)).days)
     return float((value - datetime(1970, 1, 1, tzinfo=UTC if value.tzinfo else None)) / timedelta(days=1))
 
 
