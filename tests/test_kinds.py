@@ -333,6 +333,15 @@ def test_within_is_trace_of_pairs_minus_their_mean_in_clusters(kind, subset):
     assert np.trace(similarity) - naive.similarity_objective(similarity, labels) == pytest.approx(within, rel=1e-10)
 
 
+def test_what_is_seen_of_a_pair_counts_columns_of_kinds_without_gaps_too():
+    table = np.random.default_rng(0).standard_normal((N, 5))
+    table[:4, 4] = np.nan
+    features = table_case(table, ["euclidean"] * 3 + ["manhattan"] * 2).features()
+    have = ~np.isnan(table[:, 4])
+    expected = 4 + (have[:, None] & have) * have.mean()
+    np.testing.assert_allclose(features.seen_pairs(np.arange(5))[1], expected, rtol=1e-12)
+
+
 @pytest.mark.parametrize("subset", SUBSETS)
 @pytest.mark.parametrize("kind", GAPS)
 def test_pairs_with_gaps_are_divided_by_the_share_that_is_seen(kind, subset):

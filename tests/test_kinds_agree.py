@@ -180,6 +180,16 @@ def test_a_column_its_function_and_its_matrix_are_the_same(kind, gaps):
                 np.testing.assert_allclose(apart_of(mine), apart_of(theirs), atol=1e-12)
 
 
+def test_a_function_that_means_something_else_for_arrays_is_asked_pair_by_pair():
+    def saturating(x, y):
+        return np.abs(x - y) / (1 + np.max(np.abs(x - y)))
+
+    x = np.random.default_rng(0).standard_normal((N, 1))
+    features = table_case(x, [saturating]).features(standardize=False)
+    apart = apart_of(features.pairs(np.array([0])).similarity)
+    np.testing.assert_allclose(apart, np.abs(x - x.T) / (1 + np.abs(x - x.T)), atol=1e-13)
+
+
 @pytest.mark.parametrize("change", [np.exp, np.sqrt, lambda x: 3 * x + 5])
 def test_ranks_do_not_change_where_the_order_stays(change):
     table, names = codes(np.random.default_rng(0), N, P), list(map(str, range(P)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 import weakref
 
 import numpy as np
@@ -123,6 +124,15 @@ def test_what_is_in_memory_or_in_a_file_is_read_where_it_is(form, streamed, tmp_
     assert all(np.shares_memory(matrices[a], given[a]) for a in range(5))
 
 
+@pytest.mark.parametrize("form", ["array", "lists of numbers", "file"])
+def test_what_is_made_of_the_given_matrices_is_let_go(form, tmp_path):
+    matrices = check_matrices(FORMS[form](clear_matrices(0.1), tmp_path))[0]
+    made = matrices[1]
+    still_there = weakref.ref(made)
+    del made
+    assert still_there() is None
+
+
 @pytest.mark.parametrize("gaps", [0.0, 0.1])
 def test_the_given_matrices_are_not_changed(gaps):
     stack = clear_matrices(gaps, 20)
@@ -176,6 +186,22 @@ def test_no_more_than_one_matrix_is_in_memory(streamed):
     features.scores(some_labels(20), K)
     features.pairs(np.arange(5))
     assert reader.most == 1
+
+
+@pytest.mark.parametrize("gaps", [0.0, 0.1])
+def test_memory_is_that_of_one_matrix_as_it_is_given_and_as_it_is_read(gaps, streamed):
+    size, labels = 150, some_labels(150)
+    stack = np.tile(clear_matrices(gaps, 50), (1, 3, 3))
+    features = matrix_case(Reader(stack), deltas=[]).features()
+    # One more to mark gaps, and two sums, of dissimilarities and of what is seen.
+    asked = {features.scores: (labels, K), features.seen_pairs: (np.arange(5),)}
+    for what, allowed in zip(asked, (2.5, 3.5) if not gaps else (4.0, 6.0), strict=True):
+        what(*asked[what])  # once before, for what is made at the first call
+        tracemalloc.start()
+        what(*asked[what])
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert peak < allowed * size**2 * 8
 
 
 def test_matrices_that_a_function_computes_are_kept_as_long_as_there_is_room(monkeypatch):
