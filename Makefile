@@ -24,6 +24,7 @@ test-slow: $(READY) ## Run the slow tests only
 	$(BIN)/pytest -m slow $(ARGS)
 
 bench: $(READY) ## Measure speed and quality; the docs quote these numbers
+	$(BIN)/python -m pip install -q -e '.[bench]'
 	$(BIN)/python -m benchmarks $(ARGS)
 
 lint: $(READY) ## Check style, format and types; changes nothing
