@@ -279,6 +279,14 @@ def test_columns_that_some_items_hardly_have_are_left_out():
     assert source.take(np.arange(20), 3).columns.tolist() == [0, 2]
 
 
+@pytest.mark.xfail(strict=True, reason="the largest of no entries is asked for, with NumPy's warning")
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+def test_a_matrix_that_knows_none_of_some_items_is_left_out_in_silence():
+    stack = clear_matrices(n=20)
+    stack[1, :10] = stack[1, :, :10] = np.nan
+    assert matrix_case(stack).source.take(np.arange(10), K).columns.tolist() == [0, 2, 3, 4]
+
+
 # ---------------------------------------------------------------- hardly seen
 
 

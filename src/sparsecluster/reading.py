@@ -154,7 +154,7 @@ def read_table(estimator: Any, X: Any, request: Request) -> Data:
     n, p = table.values.shape
     check_finite(table.values, names)
     check_count("n_clusters", request.n_clusters, 2, n, f"X has n_samples={n} rows.")
-    groups = group_numbers(request.feature_groups, keys)
+    groups = None if request.feature_groups is None else group_numbers(request.feature_groups, keys)
     table, has_gaps = with_one_kind_of_gap(table)
     alike = says_nothing(table, names)
     usable = usable_columns(table.values, names, request.n_clusters, has_gaps, alike)
@@ -166,7 +166,7 @@ def read_table(estimator: Any, X: Any, request: Request) -> Data:
         check_distinct(table.values, request.n_clusters)
     columns = by_kind(table, order)
     source = TableSource(table, groups, order.items, columns, request.standardize, has_gaps)
-    return Data(source, TableForm(table.columns, words), n, p, np.unique(groups).size)
+    return Data(source, TableForm(table.columns, words), n, p, p if groups is None else np.unique(groups).size)
 
 
 def by_kind(table: ColumnTable, order: Arrangement) -> Subset:
@@ -183,6 +183,8 @@ def by_kind(table: ColumnTable, order: Arrangement) -> Subset:
         some = column.decode(values[~np.isnan(values)][:ITEMS_COMPARED])
         return "", all_pairs(column.kind, some, some).tobytes()
 
+    if len({column.kind for column in table.columns}) == 1:
+        return order.columns
     return np.array(sorted(order.columns.tolist(), key=key), dtype=np.intp)
 
 

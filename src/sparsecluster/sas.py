@@ -262,7 +262,7 @@ class SASClustering(SparseClusterer):
 
     def _profiles_of(self, data: Data, source: ItemSource, features: Features, found: Climb) -> Profiles:
         """What the clusters look like in the chosen columns."""
-        chosen = set(found.subset.tolist())
+        chosen, owners = set(found.subset.tolist()), source.owners
         total, shares = features.total, features.shares
         profiles = [
             make_profile(
@@ -274,7 +274,7 @@ class SASClustering(SparseClusterer):
                 shares[j],
             )
             for j, a in enumerate(source.columns.tolist())
-            if source.owners[j] in chosen
+            if owners[j] in chosen
         ]
         return Profiles(profiles, found.subset.size)
 

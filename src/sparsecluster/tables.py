@@ -105,7 +105,9 @@ def read_numbers(X: Table, metric: Metric, names: Sequence[str]) -> ColumnTable:
     """A table of numbers, NaN in gaps."""
     asked = ["euclidean" if kind == "auto" else kind for kind in kinds_by_column(metric, names)]
     if not any(kind in WITH_LEVELS for kind in asked):
-        return ColumnTable(X, tuple(map(Column, asked)))
+        # One object for all columns of a kind: there may be very many columns.
+        kinds = {id(kind): Column(kind) for kind in asked}
+        return ColumnTable(X, tuple(kinds[id(kind)] for kind in asked))
     columns = [number_column(X[:, a], kind) for a, kind in enumerate(asked)]
     return ColumnTable(recode(X, columns), tuple(columns))
 

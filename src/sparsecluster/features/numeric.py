@@ -42,8 +42,10 @@ class Source:
             table /= np.maximum(table.max(axis=0), -table.min(axis=0))
             total = totals(table)
             two_valued = has_two_values(table)
-            apart = np.where(two_valued, np.ptp(table, axis=0).astype(np.float64) ** 2, 1.0)
-            table *= np.sqrt(counted_totals(total, True, two_valued, apart) / total).astype(table.dtype)
+            if two_valued.any():
+                apart = np.where(two_valued, np.ptp(table, axis=0).astype(np.float64) ** 2, 1.0)
+                total /= counted_totals(total, True, two_valued, apart)
+            table /= np.sqrt(total).astype(table.dtype)
         return table
 
 

@@ -70,10 +70,10 @@ def varies(values: Table) -> Any:
 
 @dataclass(frozen=True)
 class TableSource:
-    """A table of numbers and codes, NaN in gaps; columns with the same number in `groups` are one feature."""
+    """A table of numbers and codes, NaN in gaps; columns with the same number in `groups`, if any, are one feature."""
 
     table: ColumnTable
-    groups: Subset
+    groups: Subset | None
     items: Subset
     columns: Subset
     standardize: bool
@@ -83,7 +83,7 @@ class TableSource:
         """One part a kind; the parts together where there are several, or columns chosen together."""
         owners = self.owners
         grouped = owners.max() + 1 < owners.size
-        if not grouped and not self.has_gaps and all(self._is_number(a) for a in self.columns.tolist()):
+        if not grouped and not self.has_gaps and all(map(self._is_number, self.columns)):
             return NumericFeatures(Source(self.table.values, self.items, self.columns, self.standardize))
         table = self.table.values[np.ix_(self.items, self.columns)].astype(np.float64)
         shares = shares_of(owners) * seen_counts(table) / self.items.size
@@ -121,10 +121,10 @@ class TableSource:
         matrices = Matrices(read, columns.size, self.items.size, gapped, computed=True)
         return MatrixFeatures(matrices, np.arange(columns.size), self.standardize, shares, owners)
 
-    @cached_property
+    @property
     def owners(self) -> Subset:
-        """The feature of every column."""
-        return owners_of(self.groups[self.columns])
+        """The feature of every column; not kept, since there may be very many columns."""
+        return np.arange(self.columns.size) if self.groups is None else owners_of(self.groups[self.columns])
 
     def take(self, places: Subset, n_clusters: int) -> TableSource | None:
         items = self.items[places]

@@ -36,7 +36,9 @@ def has_two_values(table: Table) -> Flags:
     """Which columns take no more than two values, gaps (NaN) aside."""
     low, high = np.fmin.reduce(table, axis=0), np.fmax.reduce(table, axis=0)
     # Most columns that are numbers show it in their first rows; only the others are looked at to the end.
-    few = ((table[:8] == low) | (table[:8] == high) | np.isnan(table[:8])).all(axis=0)
+    few = np.ones(table.shape[1], bool)
+    for row in table[:8]:
+        few &= (row == low) | (row == high) | np.isnan(row)
     rest = table[:, few]
     few[few] = ((rest == low[few]) | (rest == high[few]) | np.isnan(rest)).all(axis=0)
     return few
