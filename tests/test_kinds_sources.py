@@ -279,7 +279,6 @@ def test_columns_that_some_items_hardly_have_are_left_out():
     assert source.take(np.arange(20), 3).columns.tolist() == [0, 2]
 
 
-@pytest.mark.xfail(strict=True, reason="the largest of no entries is asked for, with NumPy's warning")
 @pytest.mark.filterwarnings("error::RuntimeWarning")
 def test_a_matrix_that_knows_none_of_some_items_is_left_out_in_silence():
     stack = clear_matrices(n=20)

@@ -161,7 +161,7 @@ class MatrixSource:
 
     def take(self, places: Subset, n_clusters: int) -> MatrixSource | None:
         items = self.items[places]
-        usable = np.array([np.nanmax(self.matrices[a][np.ix_(items, items)]) > 0 for a in self.columns.tolist()])
+        usable = np.array([(self.matrices[a][np.ix_(items, items)] > 0).any() for a in self.columns.tolist()])
         return replace(self, items=items, columns=self.columns[usable]) if usable.any() else None
 
     def look(self, column: int, items: Any, at: Subset) -> Table:
