@@ -9,7 +9,7 @@ from sparsecluster.search import search_size
 from tests import naive
 from tests.test_kinds import CLIMBED, KINDS, make
 
-CASES = 54
+CASES = 40
 # The share of the cases in which the best must be found. It is less where items are grouped by something that is not
 # quite what scores measure: levels by plain Hamming, and pairs with gaps as if all were seen, most so where single
 # pairs are missing.
