@@ -68,7 +68,8 @@ class OnlyPairs(Features):
         return HillClimb().cluster(self, np.array([feature]), n_clusters, np.random.default_rng(0))
 
     def permuted(self, seed):
-        raise NotImplementedError
+        orders = np.random.default_rng(seed).permuted(np.tile(np.arange(self.n_items), (self.n_features, 1)), axis=1)
+        return OnlyPairs(np.array([gap[np.ix_(o, o)] for gap, o in zip(self.gaps, orders, strict=True)]))
 
 
 def make(name, has_rows=True):

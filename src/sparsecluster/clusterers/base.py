@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
@@ -11,6 +11,17 @@ from scipy.optimize import linear_sum_assignment
 from ..features.base import Features, Labels, Subset
 
 Needs = Literal["rows", "pairs"]
+
+
+class Task(NamedTuple):
+    """What is to be clustered, into how many, and from where."""
+
+    features: Features
+    subset: Subset
+    n_clusters: int
+    rng: np.random.Generator
+    warm: Labels | None
+    n_starts: int
 
 
 class Clusterer(ABC):
@@ -21,7 +32,6 @@ class Clusterer(ABC):
     # Whether its clusters have something that other labels may lack, as equal sizes; then no others are an answer.
     constrains: bool = False
 
-    @abstractmethod
     def cluster(
         self,
         features: Features,
@@ -36,6 +46,11 @@ class Clusterer(ABC):
         A clusterer that lowers the paper's objective improves `warm` labels and never makes them worse; others may use
         them as they like. Without them the best of `n_starts` fresh starts is taken.
         """
+        return self.solve(Task(features, subset, n_clusters, rng, warm, n_starts))
+
+    @abstractmethod
+    def solve(self, task: Task) -> Labels:
+        """What `cluster` promises."""
 
 
 def named_like(labels: Labels, warm: Labels | None, n_clusters: int) -> Labels:

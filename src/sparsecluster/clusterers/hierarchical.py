@@ -8,8 +8,8 @@ import numpy as np
 from scipy.cluster.hierarchy import linkage as merge
 from scipy.spatial.distance import squareform
 
-from ..features.base import Features, Floats, Labels, Subset, dissimilarity
-from .base import Clusterer, named_like
+from ..features.base import Floats, Labels, dissimilarity
+from .base import Clusterer, Task, named_like
 
 Linkage = Literal["average", "complete", "ward"]
 
@@ -28,19 +28,11 @@ class Hierarchical(Clusterer):
         self.linkage = linkage
         self.needs = "rows" if linkage == "ward" else "pairs"
 
-    def cluster(
-        self,
-        features: Features,
-        subset: Subset,
-        n_clusters: int,
-        rng: np.random.Generator,
-        warm: Labels | None = None,
-        n_starts: int = 1,
-    ) -> Labels:
-        gaps = squareform(dissimilarity(features.pairs(subset).similarity), checks=False)
+    def solve(self, task: Task) -> Labels:
+        gaps = squareform(dissimilarity(task.features.pairs(task.subset).similarity), checks=False)
         # SciPy's Ward takes distances, and D is a sum of their squares.
-        labels = cut(merge(np.sqrt(gaps) if self.linkage == "ward" else gaps, self.linkage), n_clusters)
-        return named_like(labels, warm, n_clusters)
+        labels = cut(merge(np.sqrt(gaps) if self.linkage == "ward" else gaps, self.linkage), task.n_clusters)
+        return named_like(labels, task.warm, task.n_clusters)
 
 
 def cut(merges: Floats, n_clusters: int) -> Labels:

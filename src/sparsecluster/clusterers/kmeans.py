@@ -6,12 +6,12 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ..features.base import Coordinates, Features, Labels, Pairs, Rows, SeenRows, SparseRows, Subset
+from ..features.base import Coordinates, Labels, Pairs, Rows, SeenRows, SparseRows
 from ..kernels.gaps import improve_seen, seed_seen
 from ..kernels.pairs import improve_pairs, seed_pairs
 from ..kernels.rows import improve_rows, seed_rows
 from ..kernels.sparse import improve_sparse, seed_sparse
-from .base import Clusterer, Needs
+from .base import Clusterer, Needs, Task
 
 Form = Literal["pairs", "rows"]
 
@@ -53,19 +53,12 @@ class KMeans(Clusterer):
     def __init__(self, form: Form | None = None) -> None:
         self.form = form
 
-    def cluster(
-        self,
-        features: Features,
-        subset: Subset,
-        n_clusters: int,
-        rng: np.random.Generator,
-        warm: Labels | None = None,
-        n_starts: int = 1,
-    ) -> Labels:
+    def solve(self, task: Task) -> Labels:
+        features, subset, k, rng, warm, n_starts = task
         passes = COLD_PASSES if warm is None else WARM_PASSES
-        form = self.form or ("rows" if features.has_gaps else cheaper_form(features.n_items, n_clusters, passes))
+        form = self.form or ("rows" if features.has_gaps else cheaper_form(features.n_items, k, passes))
         data = features.pairs(subset) if form == "pairs" else features.rows(subset)
-        return kmeans(data, n_clusters, rng, warm, n_starts)
+        return kmeans(data, k, rng, warm, n_starts)
 
 
 class HillClimb(KMeans):

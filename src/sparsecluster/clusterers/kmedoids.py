@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from ..features.base import Features, Floats, Labels, Subset, dissimilarity
+from ..features.base import Floats, Labels, Subset, dissimilarity
 from ..kernels.pairs import seed_pairs
-from .base import Clusterer
+from .base import Clusterer, Task
 
 # A bound that is never reached: a handful of iterations are the most seen.
 ITERATIONS = 1000
@@ -33,23 +33,13 @@ class KMedoids(Clusterer):
             ) from error
         self._fasterpam: Any = kmedoids.fasterpam
 
-    def cluster(
-        self,
-        features: Features,
-        subset: Subset,
-        n_clusters: int,
-        rng: np.random.Generator,
-        warm: Labels | None = None,
-        n_starts: int = 1,
-    ) -> Labels:
+    def solve(self, task: Task) -> Labels:
+        features, subset, k, rng, warm, n_starts = task
         similarity = features.pairs(subset).similarity
         gaps = dissimilarity(similarity)
-        if warm is not None:
-            starts = [warm]
-        else:
-            starts = [seed_pairs(similarity, rng.random(n_clusters)) for _ in range(n_starts)]
+        starts = [warm] if warm is not None else [seed_pairs(similarity, rng.random(k)) for _ in range(n_starts)]
         # Not by the package's own random starts: in the same time they are no better, and so all starts are one thing.
-        runs = [self._fasterpam(gaps, medoids_of(gaps, start, n_clusters), ITERATIONS, n_cpu=1) for start in starts]
+        runs = [self._fasterpam(gaps, medoids_of(gaps, start, k), ITERATIONS, n_cpu=1) for start in starts]
         best = min(runs, key=lambda run: run.loss)
         return nearest(gaps, best.medoids.astype(np.intp))
 

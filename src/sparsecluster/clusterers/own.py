@@ -10,7 +10,7 @@ import numpy.typing as npt
 from scipy.sparse import csr_array
 
 from ..features.base import Coordinates, Features, Floats, Labels, SparseRows, Subset, dissimilarity
-from .base import Clusterer, named_like
+from .base import Clusterer, Task, named_like
 from .spectral import gaussian_affinity
 
 # What an object is given, and the parameters that ask for pairs by the value "precomputed".
@@ -46,19 +46,11 @@ class Own(Clusterer):
         self.input = input_of(method)
         self.needs = "rows" if self.input == "rows" else "pairs"
 
-    def cluster(
-        self,
-        features: Features,
-        subset: Subset,
-        n_clusters: int,
-        rng: np.random.Generator,
-        warm: Labels | None = None,
-        n_starts: int = 1,
-    ) -> Labels:
-        method = prepared(self.method, n_clusters, rng)
-        labels = np.asarray(method.fit_predict(self._seen(features, subset)))
-        labels = renumbered(labels, features.n_items, n_clusters, type(method).__name__)
-        return named_like(labels, warm, n_clusters)
+    def solve(self, task: Task) -> Labels:
+        method = prepared(self.method, task.n_clusters, task.rng)
+        labels = np.asarray(method.fit_predict(self._seen(task.features, task.subset)))
+        labels = renumbered(labels, task.features.n_items, task.n_clusters, type(method).__name__)
+        return named_like(labels, task.warm, task.n_clusters)
 
     def _seen(self, features: Features, subset: Subset) -> Floats:
         """What `fit_predict` is given."""

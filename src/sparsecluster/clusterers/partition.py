@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import numpy as np
-
-from ..features.base import Features, Labels, Pairs, Subset
+from ..features.base import Labels, Pairs
 from ..kernels.partition import improve_balanced
-from .base import Clusterer
+from .base import Clusterer, Task
 from .kmeans import MOVE_PASSES, kmeans
 
 
@@ -23,19 +21,12 @@ class Partition(Clusterer):
     needs = "pairs"
     constrains = True
 
-    def cluster(
-        self,
-        features: Features,
-        subset: Subset,
-        n_clusters: int,
-        rng: np.random.Generator,
-        warm: Labels | None = None,
-        n_starts: int = 1,
-    ) -> Labels:
+    def solve(self, task: Task) -> Labels:
+        features, subset, k, rng, warm, n_starts = task
         pairs = features.pairs(subset)
         if warm is not None:
-            return balanced(pairs, warm, n_clusters)[0]
-        runs = [balanced(pairs, kmeans(pairs, n_clusters, rng), n_clusters) for _ in range(n_starts)]
+            return balanced(pairs, warm, k)[0]
+        runs = [balanced(pairs, kmeans(pairs, k, rng), k) for _ in range(n_starts)]
         return max(runs, key=lambda run: run[1])[0]
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from scipy.linalg import eigh
 
-from ..features.base import Features, Floats, Labels, Rows, Subset, dissimilarity
-from .base import Clusterer, named_like
+from ..features.base import Floats, Labels, Rows, dissimilarity
+from .base import Clusterer, Task, named_like
 from .kmeans import kmeans
 
 # K-means runs on the eigenvectors for each start asked for: next to the eigenvectors they cost nothing.
@@ -24,18 +24,11 @@ class Spectral(Clusterer):
 
     needs = "pairs"
 
-    def cluster(
-        self,
-        features: Features,
-        subset: Subset,
-        n_clusters: int,
-        rng: np.random.Generator,
-        warm: Labels | None = None,
-        n_starts: int = 1,
-    ) -> Labels:
+    def solve(self, task: Task) -> Labels:
+        features, subset, k, rng, warm, n_starts = task
         affinity = gaussian_affinity(dissimilarity(features.pairs(subset).similarity))
-        rows = Rows(spectral_rows(affinity, n_clusters), np.ones(n_clusters))
-        return named_like(kmeans(rows, n_clusters, rng, n_starts=RUNS * n_starts), warm, n_clusters)
+        rows = Rows(spectral_rows(affinity, k), np.ones(k))
+        return named_like(kmeans(rows, k, rng, n_starts=RUNS * n_starts), warm, k)
 
 
 def gaussian_affinity(gaps: Floats) -> Floats:

@@ -6,6 +6,7 @@ The Hamming dissimilarity is half the squared distance of indicator columns, so 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -162,12 +163,11 @@ class CoordinateFeatures(Features):
         return codes
 
     def permuted(self, seed: int) -> Self:
-        copy = object.__new__(type(self))
-        copy.__dict__.update(self.__dict__)
+        other = copy(self)
         streams = np.repeat(self.streams, np.diff(self.starts))
-        copy.table = self.table.copy()
-        shuffle_columns(copy.table, streams, np.uint64(seed))
+        other.table = self.table.copy()
+        shuffle_columns(other.table, streams, np.uint64(seed))
         if self.seen is not None:
-            copy.seen = self.seen.copy()
-            shuffle_columns(copy.seen, streams, np.uint64(seed))
-        return copy
+            other.seen = self.seen.copy()
+            shuffle_columns(other.seen, streams, np.uint64(seed))
+        return other

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from typing import Self
 
 import numpy as np
@@ -75,9 +76,8 @@ class ManhattanFeatures(Features):
         return runs_labels(self.table[:, feature], n_clusters, DISTANCES)
 
     def permuted(self, seed: int) -> Self:
-        copy = object.__new__(type(self))
-        copy.__dict__.update(self.__dict__)
-        copy.table = self.table.copy()
-        shuffle_columns(copy.table, self.streams, np.uint64(seed))
-        copy._sort(copy.table)
-        return copy
+        other = copy(self)
+        other.table = self.table.copy()
+        shuffle_columns(other.table, self.streams, np.uint64(seed))
+        other._sort(other.table)
+        return other

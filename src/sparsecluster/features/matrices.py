@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from copy import copy
 from typing import Any, Self
 
 import numpy as np
@@ -166,12 +167,11 @@ class MatrixFeatures(Features):
         return pairs_labels(Pairs(similarity), n_clusters)[self.orders[feature]]
 
     def permuted(self, seed: int) -> Self:
-        copy = object.__new__(type(self))
-        copy.__dict__.update(self.__dict__)
+        other = copy(self)
         orders = self.orders.T.copy()
         shuffle_columns(orders, self.streams, np.uint64(seed))
-        copy.orders, copy.is_permuted = np.ascontiguousarray(orders.T), True
-        return copy
+        other.orders, other.is_permuted = np.ascontiguousarray(orders.T), True
+        return other
 
 
 def matrix_arrangement(matrices: Matrices) -> Arrangement:

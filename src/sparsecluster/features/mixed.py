@@ -59,7 +59,7 @@ class MixedFeatures(Features):
         return self._together([part.scores(labels, n_clusters) for part in self.parts])
 
     def seen_pairs(self, subset: Subset) -> tuple[Floats, Floats | None]:
-        chosen = [(part, members) for part, members in zip(self.parts, self._members(subset), strict=True)]
+        chosen = zip(self.parts, self._members(subset), strict=True)
         given = [(part, *part.seen_pairs(members), members) for part, members in chosen if members.size]
         if not self.has_gaps:
             return np.sum([similarity for _, similarity, _, _ in given], axis=0), None
