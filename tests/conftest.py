@@ -1,9 +1,10 @@
-"""What several tests start from: a table made into a problem, and the folder of other programs' results."""
+"""What several tests start from: a table made into a problem, strictness, the folder of other programs' results."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -51,3 +52,11 @@ def problem_of(features_of: Callable[..., NumericFeatures]) -> Callable[..., Pro
         return Problem(features_of(table), KMeans(), k, **options)
 
     return make
+
+
+@pytest.fixture
+def strict() -> Iterator[None]:
+    """Any warning is an error."""
+    with warnings.catch_warnings(), np.errstate(all="raise", under="ignore"):
+        warnings.simplefilter("error")
+        yield
