@@ -57,7 +57,7 @@ class OnlyPairs(Features):
     def scores(self, labels, n_clusters):
         return 1 - self.within(labels) / self.total
 
-    def seen_pairs(self, subset):
+    def seen_pairs(self, subset, weights=None):
         return -self.gaps[subset].sum(axis=0) / 2, None
 
     def univariate(self, n_clusters):

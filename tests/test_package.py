@@ -42,9 +42,10 @@ MAY_IMPORT = {
     "centres": {"features"},
     "tables": {"checks", "features"},
     "reading": {"centres", "checks", "features", "profiles", "tables"},
-    "base": {"checks", "features"},
+    "parameters": {"checks"},
+    "base": {"checks", "features", "profiles", "reading"},
     "sas": {
-        *("base", "checks", "climb", "clusterers", "consensus", "features", "gap", "parallel"),
+        *("base", "checks", "climb", "clusterers", "consensus", "features", "gap", "parallel", "parameters"),
         *("profiles", "progress", "reading", "sample", "search", "tables"),
     },
     "evaluate": set(),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -12,14 +12,34 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from .checks import NAMES_SHOWN
+from .features.base import Features, Floats, Labels, Subset
+from .features.source import columns_of
+from .profiles import Profiles, profiles_of
+from .reading import Data, Form
+
+
+class Grouping(NamedTuple):
+    """What a fit ends with, in the order in which the source gives items and features."""
+
+    labels: Labels
+    subset: Subset
+    scores: Floats
+    weights: Floats | None = None
 
 
 class SparseClusterer(SelectorMixin, ClusterMixin, BaseEstimator):
-    """Groups items and selects features: `labels_` and a mask, with scikit-learn's selector API.
+    """Groups items and says which features make the groups, with scikit-learn's selector API.
 
-    A subclass sets, in `fit`, `labels_`, `support_`, `feature_scores_`, `_form` (how new items are read),
-    `_profiles` (the clusters in each chosen column, in the order of the columns) and `_n_features` (of all columns).
+    A subclass ends its `fit` with `_keep`, which sets
+
+    - labels_ : cluster of every item; clusters are numbered from the largest to the smallest,
+    - support_ : mask of the chosen features,
+    - feature_scores_ : 1 - Delta_a[C] / T_a of every feature, 0 for columns kept out,
+    - feature_weights_ : how many times every feature counts, where the method has weights,
+    - cluster_centers_ : the middle of every column in every cluster, in the units of X, where that has a meaning.
     """
+
+    n_clusters: int
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -36,30 +56,6 @@ class SparseClusterer(SelectorMixin, ClusterMixin, BaseEstimator):
         names = getattr(self, "feature_names_in_", None)
         return [f"x{a}" for a in range(self.n_features_in_)] if names is None else list(names)
 
-    def predict(self, X: Any) -> npt.NDArray[np.intp]:
-        """Nearest cluster of each item, by the chosen features alone.
-
-        The nearest is the one with the smallest average dissimilarity to its items less half of their own average
-        dissimilarity, which for squared differences is the distance to the centre. With metric="precomputed", X holds
-        the dissimilarities of the new items to those of `fit`, (p, new, n).
-        """
-        values = self._new_values(X)
-        return self._profiles.nearest(values)
-
-    def score(self, X: Any, y: None = None) -> float:
-        """Share of the chosen features' spread that the nearest clusters explain; 1 is perfect.
-
-        1 - (1/s) sum_{a in S} mean_i d_a(i, C_k(i)) / v_a, with d_a the distance of an item to a cluster, for squared
-        differences (x_ia - c_ka)^2, and v_a the mean of that to all items of `fit` as one cluster, the variance. On
-        the data of `fit` it is `objective_` / s.
-        """
-        values = self._new_values(X)
-        return self._profiles.explained(values)
-
-    def _new_values(self, X: Any) -> list[Any]:
-        check_is_fitted(self)
-        return self._form.new_values(self, X, np.flatnonzero(self.support_))
-
     def fit_predict(self, X: Any, y: None = None) -> npt.NDArray[np.intp]:
         """Labels of the items of X."""
         return self.fit(X).labels_
@@ -67,6 +63,30 @@ class SparseClusterer(SelectorMixin, ClusterMixin, BaseEstimator):
     @abstractmethod
     def fit(self, X: Any, y: None = None) -> Self:
         """Find the groups of the rows of X and the columns that make them."""
+
+    def _keep(self, data: Data, features: Features, found: Grouping) -> None:
+        """Back to the user's order of rows and columns; clusters from the largest to the smallest."""
+        source, k = data.source, int(self.n_clusters)
+        sizes = np.bincount(found.labels, minlength=k)
+        rank = np.empty(k, np.int32)
+        rank[np.argsort(-sizes, kind="stable")] = np.arange(k)
+        found = found._replace(labels=rank[found.labels])
+        self.labels_ = np.empty(data.n_items, np.intp)
+        self.labels_[source.items] = found.labels
+        self.support_ = np.zeros(data.n_columns, bool)
+        self.support_[columns_of(source, found.subset)] = True
+        self.feature_scores_ = by_column(data, found.scores)
+        if found.weights is not None:
+            self.feature_weights_ = by_column(data, found.weights)
+        self._n_chosen, self._n_features = found.subset.size, data.n_features
+        self.__dict__.pop("cluster_centers_", None)
+        centres = data.form.centres(source, self.labels_, k)
+        if centres is not None:
+            self.cluster_centers_ = centres
+        self._keep_clusters(data, features, found)
+
+    def _keep_clusters(self, data: Data, features: Features, found: Grouping) -> None:
+        """What a subclass needs to know to place new items; nothing here."""
 
     def summary(self) -> str:
         """The result in a few lines of text."""
@@ -79,8 +99,56 @@ class SparseClusterer(SelectorMixin, ClusterMixin, BaseEstimator):
         return "\n".join(
             [
                 f"{sizes.size} clusters of {', '.join(map(str, sizes))} items",
-                f"{self._profiles.n_features} of {self._n_features} features make them; the clusters explain "
+                f"{self._n_chosen} of {self._n_features} features make them; the clusters explain "
                 f"{self.feature_scores_[chosen].mean():.0%} of their spread",
                 f"most telling: {best}",
             ]
         )
+
+
+def by_column(data: Data, values: Floats) -> Floats:
+    """What is known of each feature, for each of the user's columns that belong to it; 0 for columns kept out."""
+    of_all = np.zeros(data.n_columns)
+    of_all[data.source.columns] = values[data.source.owners]
+    return of_all
+
+
+class NearestCluster:
+    """Places new items in the nearest cluster, by the chosen features and their weights alone."""
+
+    _form: Form
+    _profiles: Profiles
+    support_: npt.NDArray[np.bool_]
+    n_clusters: int
+
+    def _keep_clusters(self, data: Data, features: Features, found: Grouping) -> None:
+        source, chosen = data.source, columns_of(data.source, found.subset)
+        labels, k, subset = found.labels, int(self.n_clusters), found.subset
+        profiles = profiles_of(source, data.form.measure, features, labels, k, subset, found.weights)
+        self._profiles = profiles._replace(columns=[profiles.columns[j] for j in np.argsort(chosen)])
+        self._form = data.form
+
+    def predict(self, X: Any) -> npt.NDArray[np.intp]:
+        """Nearest cluster of each item, by the chosen features alone.
+
+        The nearest is the one with the smallest average dissimilarity to its items less half of their own average
+        dissimilarity, which for squared differences is the distance to the centre. With metric="precomputed", X holds
+        the dissimilarities of the new items to those of `fit`, (p, new, n).
+        """
+        return self._profiles_fitted().nearest(self._new_values(X))
+
+    def score(self, X: Any, y: None = None) -> float:
+        """Share of the chosen features' spread that the nearest clusters explain; 1 is perfect.
+
+        1 - sum_{a in S} w_a mean_i d_a(i, C_k(i)) / v_a, with d_a the distance of an item to a cluster, for squared
+        differences (x_ia - c_ka)^2, and v_a the mean of that to all items of `fit` as one cluster, the variance. The
+        weights w_a sum to 1; without any they are 1/s, and on the data of `fit` the score is `objective_` / s.
+        """
+        return self._profiles_fitted().explained(self._new_values(X))
+
+    def _profiles_fitted(self) -> Profiles:
+        check_is_fitted(self)
+        return self._profiles
+
+    def _new_values(self, X: Any) -> list[Any]:
+        return self._form.new_values(self, X, np.flatnonzero(self.support_))

@@ -16,9 +16,10 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from .features.base import Floats, Table
+from .features.base import Features, Floats, Labels, Subset, Table
 from .features.columns import Column, is_gap
 from .features.functions import all_pairs
+from .features.source import ItemSource
 
 
 class Measure(Protocol):
@@ -43,10 +44,10 @@ class Profile(NamedTuple):
 
 
 class Profiles(NamedTuple):
-    """The chosen columns and the number of features that they make up."""
+    """The chosen columns, and the sum of the weights of the features that they make up (without any, their number)."""
 
     columns: Sequence[Profile]
-    n_features: int
+    whole: float
 
     def distances(self, values: Iterable[Any]) -> Floats:
         """Sum over the columns of weight times distance, n x k, as if all were seen."""
@@ -64,14 +65,14 @@ class Profiles(NamedTuple):
         return np.argmin(self.distances(values), axis=1)
 
     def explained(self, values: Sequence[Any]) -> float:
-        """Mean over the features of the share of their spread that the nearest clusters explain."""
+        """Weighted mean over the features of the share of their spread that the nearest clusters explain."""
         labels = self.nearest(values)[:, None]
         explained: Any = 0.0
         for column, new in zip(self.columns, values, strict=True):
             left = np.take_along_axis(column.distances(new), labels, axis=1)
             if not np.isnan(left).all():
                 explained += column.share * (1.0 - np.nanmean(left) / column.spread)
-        return float(explained / self.n_features)
+        return float(explained / self.whole)
 
 
 def make_profile(
@@ -82,6 +83,31 @@ def make_profile(
     seen = ~np.isnan(apart)
     spread = float(apart[seen].mean())
     return Profile(make(train, labels, k), spread, total / (spread * seen.sum()), share)
+
+
+def profiles_of(
+    source: ItemSource,
+    measure: Callable[[int], Callable[[Any, Any, int], Measure]],
+    features: Features,
+    labels: Labels,
+    k: int,
+    subset: Subset,
+    weights: Floats | None = None,
+) -> Profiles:
+    """What the clusters look like in the columns of the chosen features, in the order of the source's columns.
+
+    `measure(column)` says how a column is measured; weights[a] is how many times feature a counts.
+    """
+    counted = np.ones(features.n_features) if weights is None else weights
+    chosen, owners = np.isin(source.owners, subset), source.owners
+    total, shares = features.total, features.shares
+    profiles = []
+    for j in np.flatnonzero(chosen).tolist():
+        column, times = int(source.columns[j]), float(counted[owners[j]])
+        train = source.look(column, source.items, source.items)
+        profile = make_profile(measure(column), train, labels, k, total[j], shares[j])
+        profiles.append(profile._replace(weight=profile.weight * times, share=profile.share * times))
+    return Profiles(profiles, float(counted[subset].sum()))
 
 
 def by_cluster(values: Any, labels: Any, k: int) -> list[Any]:

@@ -6,18 +6,18 @@ from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.utils import check_random_state
 
-from .base import SparseClusterer
-from .checks import check_bool, check_choice, check_count, check_jobs, check_size
+from .base import Grouping, NearestCluster, SparseClusterer
+from .checks import check_choice, check_count, check_size
 from .climb import Climb, Problem, climb
 from .clusterers.registry import make_clusterer
 from .consensus import consensus
-from .features.base import Features, Labels
-from .features.source import ItemSource, columns_of
+from .features.base import Labels
+from .features.source import ItemSource
 from .gap import Effort, GapCurve, GapKind, Null, Rule, Search, choose_size
 from .parallel import Workers, one_thread_blas
-from .profiles import Profiles, make_profile
+from .parameters import check_parameters, rng_of
+from .profiles import profiles_of
 from .progress import Progress, Verbosity
 from .reading import Data, Request, read
 from .sample import draw_sample, spread
@@ -33,7 +33,7 @@ GIVEN_STARTS = 10
 PAIRS_SHARE, MOST_PAIRED = 0.25, 10_000
 
 
-class SASClustering(SparseClusterer):
+class SASClustering(NearestCluster, SparseClusterer):
     """Sparse Alternate Sum clustering (Arias-Castro and Pu, 2017).
 
     Finds k groups of items and the s features that make them, by maximising over clusterings C and subsets S of size s
@@ -203,32 +203,20 @@ class SASClustering(SparseClusterer):
                 f"n_features_to_select asks for {size} features; only {usable} of {data.n_features} are not constant "
                 "and seen often enough."
             )
-        rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
+        rng = rng_of(self.random_state)
         with one_thread_blas():
             features = data.source.features()
             clusterer = make_clusterer(self.clusterer, features.has_rows)
             problem = Problem(features, clusterer, int(self.n_clusters), int(self.max_iter))
             found, curve = self._solve(data, problem, size, rng)
-            self._store(data, features, found, curve)
+            self._keep(data, features, Grouping(found.labels, found.subset, found.scores))
+        self.objective_, self.history_, self.n_iter_ = found.objective, found.history, len(found.history)
+        self.gap_curve_ = curve
         return self
 
     def _check_words(self) -> None:
         """Parameters that do not depend on the data."""
-        check_choice("search", self.search, ["path", "grid", "golden"])
-        check_choice("gap", self.gap, ["between", "within"])
-        check_choice("null", self.null, ["refit", "fixed"])
-        check_choice("rule", self.rule, ["max", "1se"])
-        check_count("n_clusters", self.n_clusters, 2)
-        check_count("n_permutations", self.n_permutations, 1)
-        check_count("max_iter", self.max_iter, 1)
-        for name in ("step", "subsample"):
-            if getattr(self, name) is not None:
-                check_count(name, getattr(self, name), 1)
-        for name in ("standardize", "consensus"):
-            check_bool(name, getattr(self, name))
-        if self.verbose != "auto":
-            check_bool("verbose", self.verbose, ' or "auto"')
-        check_jobs(self.n_jobs)
+        check_parameters(vars(self))
         if isinstance(self.init, str):
             check_choice("init", self.init, list(ROUNDS), " or an array of labels or of chosen features")
         if not (isinstance(self.n_init, str) and self.n_init == "auto"):
@@ -254,29 +242,12 @@ class SASClustering(SparseClusterer):
             return self._search(problem, data.source, size, rng)
         on_sample = problem._replace(features=sample.source.features())
         found, curve = self._search(on_sample, sample.source, size, rng)
-        profiles = self._profiles_of(data, sample.source, on_sample.features, found)
+        k, features = problem.n_clusters, on_sample.features
+        profiles = profiles_of(sample.source, data.form.measure, features, found.labels, k, found.subset)
         labels = spread(data.source, sample, found, profiles)
         # One pass scores the features on all items; more would need all pairs.
         problem = problem if all_pairs_fit else problem._replace(max_iter=1)
         return climb(problem, labels, found.subset.size, rng), curve
-
-    def _profiles_of(self, data: Data, source: ItemSource, features: Features, found: Climb) -> Profiles:
-        """What the clusters look like in the chosen columns."""
-        chosen, owners = set(found.subset.tolist()), source.owners
-        total, shares = features.total, features.shares
-        profiles = [
-            make_profile(
-                data.form.measure(a),
-                source.look(a, source.items, source.items),
-                found.labels,
-                int(self.n_clusters),
-                total[j],
-                shares[j],
-            )
-            for j, a in enumerate(source.columns.tolist())
-            if owners[j] in chosen
-        ]
-        return Profiles(profiles, found.subset.size)
 
     def _search(
         self, problem: Problem, source: ItemSource, size: int | None, rng: np.random.Generator
@@ -323,29 +294,3 @@ class SASClustering(SparseClusterer):
             f"init as an array must be {n} whole numbers that name all {problem.n_clusters} clusters, or {p} booleans "
             f"of which one chooses a column that is not constant; got {given.dtype} of shape {given.shape}."
         )
-
-    def _store(self, data: Data, features: Features, found: Climb, curve: GapCurve | None) -> None:
-        """Back to the user's order of rows and columns; clusters from the largest to the smallest."""
-        source = data.source
-        sizes = np.bincount(found.labels, minlength=self.n_clusters)
-        rank = np.empty(sizes.size, np.int32)
-        rank[np.argsort(-sizes, kind="stable")] = np.arange(sizes.size)
-        found = found._replace(labels=rank[found.labels])
-        self.labels_ = np.empty(data.n_items, np.intp)
-        self.labels_[source.items] = found.labels
-        chosen = columns_of(source, found.subset)
-        self.support_ = np.zeros(data.n_columns, bool)
-        self.support_[chosen] = True
-        self.feature_scores_ = np.zeros(data.n_columns)
-        self.feature_scores_[source.columns] = found.scores[source.owners]
-        self.objective_ = found.objective
-        self.history_ = found.history
-        self.n_iter_ = len(found.history)
-        self.gap_curve_ = curve
-        profiles = self._profiles_of(data, source, features, found)
-        self._profiles = profiles._replace(columns=[profiles.columns[j] for j in np.argsort(chosen)])
-        self._form, self._n_features = data.form, data.n_features
-        self.__dict__.pop("cluster_centers_", None)
-        centres = data.form.centres(source, self.labels_, int(self.n_clusters))
-        if centres is not None:
-            self.cluster_centers_ = centres

@@ -84,15 +84,18 @@ class Features(ABC):
         """Score of every feature for a labelling."""
 
     @abstractmethod
-    def seen_pairs(self, subset: Subset) -> tuple[Floats, Floats | None]:
-        """Similarity of the items on a subset, n x n, over what is seen; and, with gaps, how much of it is seen."""
+    def seen_pairs(self, subset: Subset, weights: Floats | None = None) -> tuple[Floats, Floats | None]:
+        """Similarity of the items on a subset, n x n, over what is seen; and, with gaps, how much of it is seen.
 
-    def pairs(self, subset: Subset) -> Pairs:
+        `weights` say how many times each feature of the subset counts; once where there are none.
+        """
+
+    def pairs(self, subset: Subset, weights: Floats | None = None) -> Pairs:
         """Similarity of the items on a subset; with gaps, as if all of it were seen."""
-        similarity, seen = self.seen_pairs(subset)
+        similarity, seen = self.seen_pairs(subset, weights)
         return Pairs(similarity if seen is None else as_if_all_seen(similarity, seen))
 
-    def rows(self, subset: Subset) -> Coordinates:
+    def rows(self, subset: Subset, weights: Floats | None = None) -> Coordinates:
         """Coordinates of the items on a subset, whose squared distances are delta_S."""
         raise TypeError(f"{type(self).__name__} have no coordinates; only pairs of items have a meaning")
 

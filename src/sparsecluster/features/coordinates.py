@@ -118,20 +118,27 @@ class CoordinateFeatures(Features):
             return self._explained(between_scores(self.table, self._columns, labels, n_clusters))
         return self._explained(seen_scores(self.table, self.seen, self._columns, labels, n_clusters))
 
-    def seen_pairs(self, subset: Subset) -> tuple[Floats, Floats | None]:
-        columns = self.columns(subset)
+    def _counted(self, subset: Subset, weights: Floats | None) -> Floats:
+        """How many times each column of some features counts."""
+        widths = np.diff(self.starts)[subset]
+        return np.ones(widths.sum()) if weights is None else np.repeat(weights, widths)
+
+    def seen_pairs(self, subset: Subset, weights: Floats | None = None) -> tuple[Floats, Floats | None]:
+        columns, counted = self.columns(subset), self._counted(subset, weights)
         rows = take_columns(self.table, columns)
+        if weights is not None:
+            rows *= np.sqrt(counted)
         if self.seen is None:
             return rows @ rows.T, None
         # Over what both have seen: sum (x_i - x_j)^2 = sum x_i^2 seen_j + sum seen_i x_j^2 - 2 sum x_i x_j.
         seen = take_columns(self.seen, columns).astype(np.float64)
         squares = rows**2 @ seen.T
-        return rows @ rows.T - (squares + squares.T) / 2, (seen * self._column_shares[columns]) @ seen.T
+        return rows @ rows.T - (squares + squares.T) / 2, (seen * (self._column_shares[columns] * counted)) @ seen.T
 
-    def rows(self, subset: Subset) -> Rows | SeenRows:
-        columns = self.columns(subset)
-        table, ones = take_columns(self.table, columns), np.ones(columns.size)
-        return Rows(table, ones) if self.seen is None else SeenRows(table, ones, take_columns(self.seen, columns))
+    def rows(self, subset: Subset, weights: Floats | None = None) -> Rows | SeenRows:
+        columns, counted = self.columns(subset), self._counted(subset, weights)
+        table = take_columns(self.table, columns)
+        return Rows(table, counted) if self.seen is None else SeenRows(table, counted, take_columns(self.seen, columns))
 
     def univariate(self, n_clusters: int) -> Floats:
         if n_clusters not in self._best_scores:

@@ -60,11 +60,13 @@ class ManhattanFeatures(Features):
     def scores(self, labels: Labels, n_clusters: int) -> Floats:
         return self._explained(self._within(labels, n_clusters))
 
-    def seen_pairs(self, subset: Subset) -> tuple[Floats, Floats | None]:
-        rows = take_columns(self.table, subset)
+    def seen_pairs(self, subset: Subset, weights: Floats | None = None) -> tuple[Floats, Floats | None]:
+        rows, shares = take_columns(self.table, subset), self.shares[subset]
+        if weights is not None:
+            rows, shares = rows * weights, shares * weights
         if not self.has_gaps:
             return -sum_distances(rows) / 2, None
-        distances, seen = sum_seen_distances(rows, self.shares[subset])
+        distances, seen = sum_seen_distances(rows, shares)
         return -distances / 2, seen
 
     def univariate(self, n_clusters: int) -> Floats:

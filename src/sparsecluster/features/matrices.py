@@ -109,7 +109,7 @@ class MatrixFeatures(Features):
         two_valued, apart, seen = (np.array(each) for each in zip(*map(matrices.values, chosen.tolist()), strict=True))
         self._total = counted_totals(self._whole, standardize, two_valued, apart, shares, seen)
         # A matrix of zeros, as there may be between the items of a sample, says nothing.
-        self._weights = np.divide(self._total, self._whole, out=np.zeros(chosen.size), where=self._whole > 0)
+        self._units = np.divide(self._total, self._whole, out=np.zeros(chosen.size), where=self._whole > 0)
         # Shared with all permuted copies: permuting a feature does not change what can be had from it alone.
         self._best_scores: dict[int, Floats] = {}
 
@@ -133,17 +133,18 @@ class MatrixFeatures(Features):
     def scores(self, labels: Labels, n_clusters: int) -> Floats:
         return self._explained(np.arange(self.n_features), labels, n_clusters)
 
-    def seen_pairs(self, subset: Subset) -> tuple[Floats, Floats | None]:
+    def seen_pairs(self, subset: Subset, weights: Floats | None = None) -> tuple[Floats, Floats | None]:
+        counted = np.ones(subset.size) if weights is None else weights
         total = np.zeros((self.n_items, self.n_items))
         seen = np.zeros_like(total) if self.has_gaps else None
         for stack, places, part in self.matrices.stacks(self.chosen[subset]):
-            orders, weights = self.orders[subset[part]], self._weights[subset[part]]
+            orders, units = self.orders[subset[part]], self._units[subset[part]] * counted[part]
             if seen is not None:
-                add_seen_stack(stack, places, orders, weights, self.shares[subset[part]], total, seen)
+                add_seen_stack(stack, places, orders, units, self.shares[subset[part]] * counted[part], total, seen)
             elif self.is_permuted:
-                add_permuted_stack(stack, places, orders, weights, total)
+                add_permuted_stack(stack, places, orders, units, total)
             else:
-                add_stack(stack, places, weights, total)
+                add_stack(stack, places, units, total)
             del stack
         mirror(total)
         if seen is not None:

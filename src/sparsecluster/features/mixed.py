@@ -58,20 +58,29 @@ class MixedFeatures(Features):
     def scores(self, labels: Labels, n_clusters: int) -> Floats:
         return self._together([part.scores(labels, n_clusters) for part in self.parts])
 
-    def seen_pairs(self, subset: Subset) -> tuple[Floats, Floats | None]:
-        chosen = zip(self.parts, self._members(subset), strict=True)
-        given = [(part, *part.seen_pairs(members), members) for part, members in chosen if members.size]
+    def _counted(self, subset: Subset, weights: Floats | None) -> list[Floats | None]:
+        """How many times each member of some features counts, by part."""
+        if weights is None:
+            return [None] * len(self.parts)
+        of_all = np.zeros(self.n_features)
+        of_all[subset] = weights
+        members = zip(self.owners, self._members(subset), strict=True)
+        return [of_all[owner[chosen]] for owner, chosen in members]
+
+    def seen_pairs(self, subset: Subset, weights: Floats | None = None) -> tuple[Floats, Floats | None]:
+        chosen = zip(self.parts, self._members(subset), self._counted(subset, weights), strict=True)
+        given = [(part, *part.seen_pairs(own, counted), own, counted) for part, own, counted in chosen if own.size]
         if not self.has_gaps:
-            return np.sum([similarity for _, similarity, _, _ in given], axis=0), None
-        apart = np.sum([dissimilarity(similarity) for _, similarity, _, _ in given], axis=0)
+            return np.sum([similarity for _, similarity, *_ in given], axis=0), None
+        apart = np.sum([dissimilarity(similarity) for _, similarity, *_ in given], axis=0)
         seen = np.zeros_like(apart)
-        for part, _, known, members in given:
-            seen += part.shares[members].sum() if known is None else known
+        for part, _, known, own, counted in given:
+            seen += np.sum(part.shares[own] * (1.0 if counted is None else counted)) if known is None else known
         return -apart / 2, seen
 
-    def rows(self, subset: Subset) -> Coordinates:
-        (members,) = self._members(subset)
-        return self.parts[0].rows(members)
+    def rows(self, subset: Subset, weights: Floats | None = None) -> Coordinates:
+        (members,), (counted,) = self._members(subset), self._counted(subset, weights)
+        return self.parts[0].rows(members, counted)
 
     def univariate(self, n_clusters: int) -> Floats:
         if n_clusters not in self._best_scores:

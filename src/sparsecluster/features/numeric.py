@@ -81,21 +81,24 @@ class NumericFeatures(Features):
     def scores(self, labels: Labels, n_clusters: int) -> Floats:
         return between_scores(self.table, self.total, labels, n_clusters)
 
-    def seen_pairs(self, subset: Subset) -> tuple[Floats, None]:
+    def seen_pairs(self, subset: Subset, weights: Floats | None = None) -> tuple[Floats, None]:
         gram = np.zeros((self.n_items, self.n_items))
         # In blocks of columns, so that the copy of the chosen ones stays small.
         step = max(1, BLOCK_VALUES // self.n_items)
         for first in range(0, subset.size, step):
             rows = take_columns(self.table, subset[first : first + step])
+            if weights is not None:
+                rows *= np.sqrt(weights[first : first + step]).astype(rows.dtype)
             gram += rows @ rows.T
         return gram, None
 
-    def rows(self, subset: Subset) -> Rows:
+    def rows(self, subset: Subset, weights: Floats | None = None) -> Rows:
+        counted = self.shares[: subset.size] if weights is None else weights
         if subset.size <= COPY_SHARE * self.n_features:
-            return Rows(take_columns(self.table, subset), self.shares[: subset.size])
-        weights = np.zeros(self.n_features)
-        weights[subset] = 1.0
-        return Rows(self.table, weights)
+            return Rows(take_columns(self.table, subset), counted)
+        of_all = np.zeros(self.n_features)
+        of_all[subset] = counted
+        return Rows(self.table, of_all)
 
     def univariate(self, n_clusters: int) -> Floats:
         if n_clusters not in self._best_scores:

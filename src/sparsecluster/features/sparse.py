@@ -126,26 +126,36 @@ class SparseFeatures(Features):
     def scores(self, labels: Labels, n_clusters: int) -> Floats:
         return self.shares * sparse_scores(*self.columns, self.total, labels, n_clusters)
 
-    def seen_pairs(self, subset: Subset) -> tuple[Floats, None]:
-        dense = np.diff(self.columns.starts)[subset] > DENSE_SHARE * self.n_items
-        gram = sparse_gram(*self.columns, subset[~dense], self.n_items)
-        for block in self._blocks(subset[dense]):
+    def seen_pairs(self, subset: Subset, weights: Floats | None = None) -> tuple[Floats, None]:
+        table = self.columns if weights is None else self._scaled(subset, np.sqrt(weights))
+        dense = np.diff(table.starts)[subset] > DENSE_SHARE * self.n_items
+        gram = sparse_gram(*table, subset[~dense], self.n_items)
+        for block in self._blocks(table, subset[dense]):
             gram += block.T @ block
         return gram, None
 
-    def _blocks(self, subset: Subset) -> Iterator[Floats]:
+    def _scaled(self, subset: Subset, scale: Floats) -> Columns:
+        """The columns, those of a subset multiplied and the others zero."""
+        of_all = np.zeros(self.n_features)
+        of_all[subset] = scale
+        values = self.columns.values * np.repeat(of_all, np.diff(self.columns.starts))
+        return self.columns._replace(values=values, means=self.columns.means * of_all)
+
+    def _blocks(self, table: Columns, subset: Subset) -> Iterator[Floats]:
         """Columns made dense, one a row, so few at a time that they stay in the cache."""
         step = max(1, BLOCK_VALUES // self.n_items)
         for first in range(0, subset.size, step):
-            yield dense_columns(*self.columns, subset[first : first + step], self.n_items)
+            yield dense_columns(*table, subset[first : first + step], self.n_items)
 
-    def rows(self, subset: Subset) -> SparseRows:
+    def rows(self, subset: Subset, weights: Floats | None = None) -> SparseRows:
         values, columns, starts = sparse_rows(*self.columns[:3], subset, self.n_items)
-        return SparseRows(values, columns, starts, self.columns.means[subset], np.ones(subset.size))
+        counted = np.ones(subset.size) if weights is None else weights
+        return SparseRows(values, columns, starts, self.columns.means[subset], counted)
 
     def univariate(self, n_clusters: int) -> Floats:
         if n_clusters not in self._best_scores:
-            within = [runs_within(block.T, n_clusters) for block in self._blocks(np.arange(self.n_features))]
+            blocks = self._blocks(self.columns, np.arange(self.n_features))
+            within = [runs_within(block.T, n_clusters) for block in blocks]
             self._best_scores[n_clusters] = self.shares * (1.0 - np.concatenate(within) / self.total)
         return self._best_scores[n_clusters]
 
