@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 from sparsecluster.datasets import shifted_groups
-from sparsecluster.gap import FIXED_RATIO, FIXED_STARTS, Effort, NestedSubsets, choose_size, gap_curve, golden_section
+from sparsecluster.gap import gap_curve
 from sparsecluster.kernels.select import largest
 from sparsecluster.parallel import Workers
 from sparsecluster.search import search_sizes
+from sparsecluster.sizes import FIXED_RATIO, FIXED_STARTS, Effort, NestedSubsets, choose_size, golden_section
 from sparsecluster.starts import ladder
 from tests import naive
 

@@ -13,9 +13,9 @@ from sparsecluster import SASClustering
 from sparsecluster.climb import climb
 from sparsecluster.features.coordinates import CoordinateFeatures
 from sparsecluster.features.numeric import NumericFeatures
-from sparsecluster.gap import Effort, choose_size
 from sparsecluster.reading import Request, read
 from sparsecluster.search import search_size, search_sizes
+from sparsecluster.sizes import Effort, choose_size
 from sparsecluster.tables import read_numbers
 from tests import naive
 from tests.test_kinds import K, N, P, apart_of, codes, matrix_case, numbers, punched, some_labels, table_case

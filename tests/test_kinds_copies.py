@@ -9,7 +9,7 @@ import pytest
 
 from sparsecluster.climb import climb
 from sparsecluster.features.alone import level_labels, level_score
-from sparsecluster.gap import Effort, choose_size
+from sparsecluster.sizes import Effort, choose_size
 from tests import naive
 from tests.test_kinds import (
     CLIMBED,

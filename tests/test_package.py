@@ -36,7 +36,8 @@ MAY_IMPORT = {
     "search": {"climb", "features", "parallel", "starts"},
     "consensus": {"climb", "clusterers", "features", "search"},
     "sample": {"climb", "features", "profiles"},
-    "gap": {"climb", "features", "parallel", "search", "starts"},
+    "gap": {"features", "parallel"},
+    "sizes": {"climb", "features", "gap", "parallel", "search", "starts"},
     "checks": {"features"},
     "profiles": {"features"},
     "centres": {"features"},
@@ -46,7 +47,7 @@ MAY_IMPORT = {
     "base": {"checks", "features", "profiles", "reading"},
     "sas": {
         *("base", "checks", "climb", "clusterers", "consensus", "features", "gap", "parallel", "parameters"),
-        *("profiles", "progress", "reading", "sample", "search", "tables"),
+        *("profiles", "progress", "reading", "sample", "search", "sizes", "tables"),
     },
     "evaluate": set(),
     "datasets": {"features"},

@@ -14,7 +14,7 @@ from .clusterers.registry import make_clusterer
 from .consensus import consensus
 from .features.base import Labels
 from .features.source import ItemSource
-from .gap import Effort, GapCurve, GapKind, Null, Rule, Search, choose_size
+from .gap import GapCurve, GapKind, Rule
 from .parallel import Workers, one_thread_blas
 from .parameters import check_parameters, rng_of
 from .profiles import profiles_of
@@ -22,6 +22,7 @@ from .progress import Progress, Verbosity
 from .reading import Data, Request, read
 from .sample import draw_sample, spread
 from .search import ROUNDS, NInit, search_size
+from .sizes import Effort, Null, Search, choose_size
 from .tables import Metric
 
 # Values in a table below which threads only wait for each other.
