@@ -31,6 +31,14 @@ class Reference(NamedTuple):
         return next(each for each in self.results if each["data"] == data and each["method"] == method)
 
 
+@pytest.fixture(scope="session", autouse=True)
+def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Nothing is read from the user's cache folder or written there."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SPARSECLUSTER_CACHE", str(tmp_path_factory.mktemp("cache")))
+        yield
+
+
 @pytest.fixture(scope="session")
 def reference() -> Reference:
     if not (REFERENCE / "r_reference.json").exists():

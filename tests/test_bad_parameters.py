@@ -8,8 +8,8 @@ import pytest
 import scipy.sparse
 from sklearn.exceptions import NotFittedError
 
+import sparsecluster.parallel
 import sparsecluster.progress
-import sparsecluster.sas
 import sparsecluster.search
 from sparsecluster import SASClustering
 from tests.test_bad_input import NAMES, TRUTH, USEFUL, WORDS, X, fit, frame_with, refuses, table_with
@@ -157,7 +157,7 @@ def test_new_items_have_numbers_where_those_of_fit_had(tissue):
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_nothing_is_printed_where_nobody_watches(capfd, monkeypatch, n_jobs):
     monkeypatch.setattr(sparsecluster.progress, "PATIENCE_SECONDS", 0.0)
-    monkeypatch.setattr(sparsecluster.sas, "THREADS_PAY", 0)
+    monkeypatch.setattr(sparsecluster.parallel, "THREADS_PAY", 0)
     fit(X, n_jobs=n_jobs)
     assert capfd.readouterr() == ("", "")
 
@@ -168,7 +168,7 @@ def test_an_interrupt_ends_the_fit(monkeypatch, n_jobs):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(sparsecluster.search, "climb", interrupted)
-    monkeypatch.setattr(sparsecluster.sas, "THREADS_PAY", 0)
+    monkeypatch.setattr(sparsecluster.parallel, "THREADS_PAY", 0)
     estimator = SASClustering(n_features_to_select=6, n_jobs=n_jobs)
     with pytest.raises(KeyboardInterrupt):
         estimator.fit(X)

@@ -13,7 +13,7 @@ from sklearn.model_selection import GridSearchCV, KFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-import sparsecluster.sas
+import sparsecluster.parallel
 import sparsecluster.search
 from sparsecluster import SASClustering
 from sparsecluster.datasets import shifted_groups
@@ -50,7 +50,7 @@ def threads(monkeypatch):
 
     climb = sparsecluster.search.climb
     monkeypatch.setattr(sparsecluster.search, "climb", watched)
-    monkeypatch.setattr(sparsecluster.sas, "THREADS_PAY", 0)
+    monkeypatch.setattr(sparsecluster.parallel, "THREADS_PAY", 0)
     return seen
 
 

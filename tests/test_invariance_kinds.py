@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from scipy import sparse
 
-import sparsecluster.sas
+import sparsecluster.parallel
 import sparsecluster.search
 from sparsecluster import SASClustering
 
@@ -159,7 +159,7 @@ def test_threads_do_not_change_the_answer(plain, monkeypatch, kind):
 
     climb = sparsecluster.search.climb
     monkeypatch.setattr(sparsecluster.search, "climb", watched)
-    monkeypatch.setattr(sparsecluster.sas, "THREADS_PAY", 0)
+    monkeypatch.setattr(sparsecluster.parallel, "THREADS_PAY", 0)
     table, parameters = KINDS[kind]
     found = fit(table, n_jobs=2, **parameters)
     assert_same(plain[kind], found)

@@ -39,6 +39,7 @@ MAY_IMPORT = {
     "gap": {"features", "parallel"},
     "sizes": {"climb", "features", "gap", "parallel", "search", "starts"},
     "checks": {"features"},
+    "cache": {"features"},
     "profiles": {"features"},
     "centres": {"features"},
     "tables": {"checks", "features"},
@@ -49,9 +50,13 @@ MAY_IMPORT = {
         *("base", "checks", "climb", "clusterers", "consensus", "features", "gap", "parallel", "parameters"),
         *("profiles", "progress", "reading", "sample", "search", "sizes", "tables"),
     },
+    "methods": {
+        *("base", "cache", "centres", "checks", "climb", "clusterers", "features", "gap", "kernels"),
+        *("parallel", "parameters", "progress", "reading", "sas", "tables"),
+    },
     "evaluate": set(),
     "datasets": {"features"},
-    "__init__": {"evaluate", "gap", "sas"},
+    "__init__": {"evaluate", "gap", "methods", "sas"},
     "__main__": {"cli"},
     "cli": {"__init__", "datasets", "evaluate", "sas"},
 }

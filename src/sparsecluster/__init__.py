@@ -5,17 +5,44 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
-__all__ = ["GapCurve", "SASClustering", "__version__", "rand_index", "symmetric_difference"]
+__all__ = [
+    "COSA",
+    "IFPCA",
+    "GapCurve",
+    "PlainClustering",
+    "RegularizedKMeans",
+    "SASClustering",
+    "ScreenedClustering",
+    "SparseHierarchical",
+    "SparseKMeans",
+    "SparseKMedoids",
+    "SpectralGem",
+    "__version__",
+    "rand_index",
+    "symmetric_difference",
+]
 
 if TYPE_CHECKING:
     from .evaluate import rand_index, symmetric_difference
     from .gap import GapCurve
+    from .methods.sparse_hierarchical import SparseHierarchical
+    from .methods.sparse_kmeans import SparseKMeans
+    from .methods.sparse_kmedoids import SparseKMedoids
     from .sas import SASClustering
 
 # Where the public names live. They are loaded at first use: scikit-learn and Numba take a second to import.
 _HOMES = {
     "GapCurve": "gap",
+    "COSA": "methods.cosa",
+    "IFPCA": "methods.ifpca",
+    "PlainClustering": "methods.plain",
+    "RegularizedKMeans": "methods.regularized",
     "SASClustering": "sas",
+    "ScreenedClustering": "methods.screened",
+    "SparseHierarchical": "methods.sparse_hierarchical",
+    "SparseKMeans": "methods.sparse_kmeans",
+    "SparseKMedoids": "methods.sparse_kmedoids",
+    "SpectralGem": "methods.spectral_gem",
     "rand_index": "evaluate",
     "symmetric_difference": "evaluate",
 }

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any, NamedTuple, Self
+from collections.abc import Sequence
+from typing import Any, NamedTuple, Protocol, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -14,8 +15,8 @@ from sklearn.utils.validation import check_is_fitted
 from .checks import NAMES_SHOWN
 from .features.base import Features, Floats, Labels, Subset
 from .features.source import columns_of
-from .profiles import Profiles, profiles_of
-from .reading import Data, Form
+from .profiles import profiles_of
+from .reading import Data, Form, refuse_sparse
 
 
 class Grouping(NamedTuple):
@@ -106,18 +107,49 @@ class SparseClusterer(SelectorMixin, ClusterMixin, BaseEstimator):
         )
 
 
-def by_column(data: Data, values: Floats) -> Floats:
-    """What is known of each feature, for each of the user's columns that belong to it; 0 for columns kept out."""
-    of_all = np.zeros(data.n_columns)
+class CompleteNumbers:
+    """An estimator that takes dense tables of numbers without gaps."""
+
+    _form: Form
+    n_features_in_: int
+    support_: npt.NDArray[np.bool_]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        tags.input_tags.allow_nan = False
+        tags.input_tags.sparse = False
+        return tags
+
+    def _new_values(self, X: Any) -> list[Any]:
+        refuse_sparse(type(self).__name__, X)
+        values = self._form.new_values(self, X, np.arange(self.n_features_in_))
+        if any(np.isnan(column).any() for column in values):
+            raise ValueError(f"Input X contains NaN; {type(self).__name__} places items without gaps. Fill them in.")
+        return [values[a] for a in np.flatnonzero(self.support_)]
+
+
+def by_column(data: Data, values: Floats, kept_out: float = 0.0) -> Floats:
+    """What is known of each feature, for each of the user's columns that belong to it."""
+    of_all = np.full(data.n_columns, kept_out)
     of_all[data.source.columns] = values[data.source.owners]
     return of_all
+
+
+class Clusters(Protocol):
+    """Where the clusters are, so that new items can be placed."""
+
+    def nearest(self, values: Sequence[Any]) -> npt.NDArray[np.intp]:
+        """The nearest cluster of every item, by what the chosen columns say of it."""
+
+    def explained(self, values: Sequence[Any]) -> float:
+        """Share of the spread of the chosen features that the nearest clusters explain."""
 
 
 class NearestCluster:
     """Places new items in the nearest cluster, by the chosen features and their weights alone."""
 
     _form: Form
-    _profiles: Profiles
+    _clusters: Clusters
     support_: npt.NDArray[np.bool_]
     n_clusters: int
 
@@ -125,7 +157,7 @@ class NearestCluster:
         source, chosen = data.source, columns_of(data.source, found.subset)
         labels, k, subset = found.labels, int(self.n_clusters), found.subset
         profiles = profiles_of(source, data.form.measure, features, labels, k, subset, found.weights)
-        self._profiles = profiles._replace(columns=[profiles.columns[j] for j in np.argsort(chosen)])
+        self._clusters = profiles._replace(columns=[profiles.columns[j] for j in np.argsort(chosen)])
         self._form = data.form
 
     def predict(self, X: Any) -> npt.NDArray[np.intp]:
@@ -135,7 +167,8 @@ class NearestCluster:
         dissimilarity, which for squared differences is the distance to the centre. With metric="precomputed", X holds
         the dissimilarities of the new items to those of `fit`, (p, new, n).
         """
-        return self._profiles_fitted().nearest(self._new_values(X))
+        check_is_fitted(self)
+        return self._clusters.nearest(self._new_values(X))
 
     def score(self, X: Any, y: None = None) -> float:
         """Share of the chosen features' spread that the nearest clusters explain; 1 is perfect.
@@ -144,11 +177,8 @@ class NearestCluster:
         differences (x_ia - c_ka)^2, and v_a the mean of that to all items of `fit` as one cluster, the variance. The
         weights w_a sum to 1; without any they are 1/s, and on the data of `fit` the score is `objective_` / s.
         """
-        return self._profiles_fitted().explained(self._new_values(X))
-
-    def _profiles_fitted(self) -> Profiles:
         check_is_fitted(self)
-        return self._profiles
+        return self._clusters.explained(self._new_values(X))
 
     def _new_values(self, X: Any) -> list[Any]:
         return self._form.new_values(self, X, np.flatnonzero(self.support_))

@@ -47,7 +47,7 @@ def middle(values: Table, column: Column) -> Any:
     return column.levels[int(np.sort(seen)[(seen.size - 1) // 2])]
 
 
-def means(X: Table, labels: npt.NDArray[np.intp], k: int) -> Floats:
+def means(X: Table, labels: npt.NDArray[np.integer[Any]], k: int) -> Floats:
     """Mean of what is seen of every column in every cluster.
 
     Sums are of differences to a value of the column, so that a small spread about a large value keeps its digits.

@@ -44,6 +44,13 @@ def check_count(name: str, value: object, low: int, high: int | None = None, adv
     raise ValueError(f"{name} must be {allowed}; got {value!r}.{advice and ' ' + advice}")
 
 
+def check_number(name: str, value: object, allowed: str, fits: Callable[[float], bool], advice: str = "") -> float:
+    """A number for which `fits` is true, as `allowed` says in words."""
+    if isinstance(value, Real) and not isinstance(value, bool | np.bool_) and fits(float(value)):
+        return float(value)
+    raise ValueError(f"{name} must be {allowed}; got {value!r}.{advice and ' ' + advice}")
+
+
 def check_bool(name: str, value: object, advice: str = "") -> None:
     """True or False, not something that only counts as one of them."""
     if not isinstance(value, bool | np.bool_):
@@ -81,7 +88,7 @@ def check_finite(X: Table, names: Sequence[str]) -> None:
     if bad:
         listed = ", ".join(f"{names[a]!r} ({counts[a]})" for a in bad[:NAMES_SHOWN])
         raise ValueError(
-            f"Input X contains infinity in {len(bad)} of {X.shape[1]} columns: {listed}{_more(len(bad))}. "
+            f"Input X contains infinity in {len(bad)} of {X.shape[1]} columns: {listed}{and_more(len(bad))}. "
             "Replace them by finite numbers, by NaN for a gap, or drop these columns."
         )
 
@@ -107,7 +114,7 @@ def keep_out(names: Sequence[str], what: tuple[str, str], constant: Any, unseen:
             listed = ", ".join(repr(names[a]) for a in out[:NAMES_SHOWN])
             are = f"{out.size} {what[1]} are" if out.size > 1 else f"1 {what[0]} is"
             warnings.warn(
-                f"{are} {why}, so kept out and never chosen: {listed}{_more(out.size)}.",
+                f"{are} {why}, so kept out and never chosen: {listed}{and_more(out.size)}.",
                 UserWarning,
                 stacklevel=6,
             )
@@ -124,7 +131,7 @@ def refuse_blank(blank: npt.NDArray[np.intp], n_items: int, what: str) -> None:
     if blank.size:
         listed = ", ".join(map(str, blank[:NAMES_SHOWN]))
         raise ValueError(
-            f"{blank.size} of {n_items} {what}, so nothing says where they belong: rows {listed}{_more(blank.size)} "
+            f"{blank.size} of {n_items} {what}, so nothing says where they belong: rows {listed}{and_more(blank.size)} "
             "(counted from 0). Drop them first."
         )
 
@@ -331,5 +338,6 @@ def check_cross(X: Any, n_matrices: int, n_items: int, columns: npt.NDArray[np.i
     return cross
 
 
-def _more(count: int) -> str:
+def and_more(count: int) -> str:
+    """What follows the names shown, where there are more."""
     return f" and {count - NAMES_SHOWN} more" if count > NAMES_SHOWN else ""

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, TypeVar
 import joblib
 from threadpoolctl import ThreadpoolController
 
-from .progress import Progress
+from .progress import Progress, Verbosity
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -38,6 +38,13 @@ class Workers(NamedTuple):
 
 
 ONE_THREAD = Workers(n_jobs=1)
+# Values to look at below which threads only wait for each other.
+THREADS_PAY = 2**18
+
+
+def workers_for(n_jobs: int | None, verbose: Verbosity, n_values: int) -> Workers:
+    """As many threads as asked for where the data are worth it."""
+    return Workers(n_jobs if n_values >= THREADS_PAY else 1, Progress(verbose))
 
 
 @cache

@@ -11,6 +11,8 @@ from sklearn.utils.validation import validate_data
 
 from .centres import centres, sparse_means
 from .checks import (
+    NAMES_SHOWN,
+    and_more,
     check_all_known,
     check_count,
     check_cross,
@@ -29,7 +31,7 @@ from .checks import (
 )
 from .features.arrange import Arrangement, arrangement
 from .features.arrange_sparse import sparse_arrangement
-from .features.base import Subset, Table
+from .features.base import Floats, Subset, Table
 from .features.columns import Column, ColumnTable
 from .features.functions import all_pairs
 from .features.matrices import matrix_arrangement, with_marked_diagonal
@@ -95,6 +97,38 @@ def read(estimator: Any, X: Any, request: Request) -> Data:
     if scipy.sparse.issparse(X):
         return read_sparse(estimator, X, request)
     return read_table(estimator, X, request)
+
+
+def refuse_sparse(name: str, X: Any) -> None:
+    """The error of a method that takes dense tables only."""
+    if scipy.sparse.issparse(X):
+        raise TypeError(f"A sparse matrix was passed, but {name} takes dense tables. Use X.toarray().")
+
+
+def read_complete(estimator: Any, X: Any, n_clusters: int, standardize: bool) -> Data:
+    """A table of numbers without gaps, for methods that can do nothing with others."""
+    name = type(estimator).__name__
+    refuse_sparse(name, X)
+    data = read(estimator, X, Request("euclidean", None, n_clusters, standardize))
+    source = data.source
+    assert isinstance(source, TableSource)
+    if source.has_gaps:
+        gaps = np.flatnonzero(np.isnan(source.table.values).any(axis=0))
+        names = estimator._names()
+        listed = ", ".join(repr(names[a]) for a in gaps[:NAMES_SHOWN])
+        raise ValueError(
+            f"Input X contains NaN in {gaps.size} of {data.n_columns} columns: {listed}{and_more(gaps.size)}. {name} "
+            "takes numbers without gaps: fill them in first, or use SASClustering or SparseKMeans, which need no "
+            "filling in."
+        )
+    return data
+
+
+def complete_table(data: Data) -> Floats:
+    """The numbers that `read_complete` read, in the order and with the columns that the features have."""
+    source = data.source
+    assert isinstance(source, TableSource)
+    return source.table.values[np.ix_(source.items, source.columns)].astype(np.float64)
 
 
 # ---------------------------------------------------------------- tables

@@ -15,18 +15,16 @@ from .consensus import consensus
 from .features.base import Labels
 from .features.source import ItemSource
 from .gap import GapCurve, GapKind, Rule
-from .parallel import Workers, one_thread_blas
+from .parallel import one_thread_blas, workers_for
 from .parameters import check_parameters, rng_of
 from .profiles import profiles_of
-from .progress import Progress, Verbosity
+from .progress import Verbosity
 from .reading import Data, Request, read
 from .sample import draw_sample, spread
 from .search import ROUNDS, NInit, search_size
 from .sizes import Effort, Null, Search, choose_size
 from .tables import Metric
 
-# Values in a table below which threads only wait for each other.
-THREADS_PAY = 2**18
 # Clusterings on a subset that the user gives, of which the best is the start.
 GIVEN_STARTS = 10
 # A clusterer that works on pairs costs the square of the number of items: a smaller share of `subsample` goes as far,
@@ -256,8 +254,7 @@ class SASClustering(NearestCluster, SparseClusterer):
         """The best climb at the given size, or at the one that the gap statistic chooses."""
         # Without coordinates every pair of items is looked at in every column.
         looks = source.items.size * source.columns.size * (1 if problem.features.has_rows else source.items.size)
-        n_jobs = self.n_jobs if looks >= THREADS_PAY else 1
-        workers = Workers(n_jobs, Progress(self.verbose))
+        workers = workers_for(self.n_jobs, self.verbose, looks)
         init, n_init, known = self._starts(problem, source, rng)
         curve = None
         if size is None:

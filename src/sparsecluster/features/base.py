@@ -99,6 +99,11 @@ class Features(ABC):
         """Coordinates of the items on a subset, whose squared distances are delta_S."""
         raise TypeError(f"{type(self).__name__} have no coordinates; only pairs of items have a meaning")
 
+    def pair_sums(self, counts: Floats) -> Floats:
+        """sum_{i<j} U_ij delta_a(i, j) of every feature, for a symmetric U, n x n: how many times each pair counts."""
+        apart = (dissimilarity(self.pairs(np.array([a])).similarity) for a in range(self.n_features))
+        return np.array([np.vdot(counts, each) / 2 for each in apart])
+
     @abstractmethod
     def univariate(self, n_clusters: int) -> Floats:
         """Score of every feature for its own best clustering."""
@@ -113,6 +118,12 @@ class Features(ABC):
 
     def release(self) -> None:  # noqa: B027  (nothing to free is a valid answer)
         """Free what can be built again."""
+
+
+def quadratic_sums(table: Table, counts: Floats) -> Floats:
+    """sum_{i<j} U_ij (x_ia - x_ja)^2 of every column: x' L x with the Laplacian L = diag(U 1) - U."""
+    laplacian = np.diag(counts.sum(axis=1)) - counts
+    return np.einsum("ia,ia->a", table, laplacian @ table)
 
 
 def dissimilarity(similarity: Floats) -> Floats:

@@ -16,7 +16,7 @@ from ..kernels.objective import between_scores
 from ..kernels.order import shuffle_columns
 from ..kernels.select import take_columns
 from .alone import level_labels, level_score, runs_labels, runs_within
-from .base import Features, Floats, Labels, Mask, Rows, SeenRows, Subset
+from .base import Features, Floats, Labels, Mask, Rows, SeenRows, Subset, quadratic_sums
 from .units import Flags, counted_totals, has_two_values
 
 
@@ -139,6 +139,11 @@ class CoordinateFeatures(Features):
         columns, counted = self.columns(subset), self._counted(subset, weights)
         table = take_columns(self.table, columns)
         return Rows(table, counted) if self.seen is None else SeenRows(table, counted, take_columns(self.seen, columns))
+
+    def pair_sums(self, counts: Floats) -> Floats:
+        if self.seen is not None:
+            return super().pair_sums(counts)
+        return np.add.reduceat(quadratic_sums(self.table, counts), self.starts[:-1])
 
     def univariate(self, n_clusters: int) -> Floats:
         if n_clusters not in self._best_scores:

@@ -11,7 +11,7 @@ from ..kernels.objective import between_scores
 from ..kernels.order import shuffle_columns
 from ..kernels.select import take_columns
 from .alone import runs_labels, runs_within
-from .base import Features, Floats, Labels, Rows, Subset, Table
+from .base import Features, Floats, Labels, Rows, Subset, Table, quadratic_sums
 from .units import counted_totals, has_two_values
 
 # Above this share of the columns, leaving the others out by zero weights is cheaper than copying the chosen ones.
@@ -99,6 +99,9 @@ class NumericFeatures(Features):
         of_all = np.zeros(self.n_features)
         of_all[subset] = counted
         return Rows(self.table, of_all)
+
+    def pair_sums(self, counts: Floats) -> Floats:
+        return quadratic_sums(self.table, counts)
 
     def univariate(self, n_clusters: int) -> Floats:
         if n_clusters not in self._best_scores:

@@ -22,7 +22,7 @@ class WeightedFeatures(Features):
 
     @property
     def total(self) -> Floats:
-        return self.features.total
+        return self.features.total * self.weights
 
     @property
     def used(self) -> Subset:
@@ -42,11 +42,17 @@ class WeightedFeatures(Features):
         own = self.weights[subset]
         return own if weights is None else own * weights
 
+    def pair_sums(self, counts: Floats) -> Floats:
+        return self.weights * self.features.pair_sums(counts)
+
     def univariate(self, n_clusters: int) -> Floats:
         return self.features.univariate(n_clusters)
 
     def univariate_labels(self, feature: int, n_clusters: int) -> Labels:
         return self.features.univariate_labels(feature, n_clusters)
+
+    def release(self) -> None:
+        self.features.release()
 
     def permuted(self, seed: int) -> Self:
         return type(self)(self.features.permuted(seed), self.weights)

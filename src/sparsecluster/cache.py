@@ -1,0 +1,57 @@
+"""A folder of the user's for what takes long to compute and never changes."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .features.base import Floats
+
+# Where the folder is, if not in the usual place.
+VARIABLE = "SPARSECLUSTER_CACHE"
+
+
+def cache_folder() -> Path:
+    """$SPARSECLUSTER_CACHE, or a folder in the place that the system has for such things."""
+    if os.environ.get(VARIABLE):
+        return Path(os.environ[VARIABLE])
+    if sys.platform == "win32":
+        base = os.environ.get("LOCALAPPDATA") or "~/AppData/Local"
+    elif sys.platform == "darwin":
+        base = "~/Library/Caches"
+    else:
+        base = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
+    return Path(base).expanduser() / "sparsecluster"
+
+
+def cached(name: str, shape: tuple[int, ...], make: Callable[[], Floats]) -> Floats:
+    """The array of that name in the folder; made, and put there if possible, where it is missing or damaged."""
+    file = cache_folder() / f"{name}.npy"
+    with suppress(OSError, ValueError, EOFError):
+        kept: Any = np.load(file, allow_pickle=False)
+        if kept.shape == shape and kept.dtype == np.float64 and np.isfinite(kept).all():
+            return np.asarray(kept)
+    made = make()
+    with suppress(OSError):  # a folder that cannot be written only costs time
+        write_array(file, made)
+    return made
+
+
+def write_array(file: Path, array: Floats) -> None:
+    """Write a file whole or not at all."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.NamedTemporaryFile(dir=file.parent, suffix=".part", delete=False) as part:
+        try:
+            np.save(part, array, allow_pickle=False)
+        except BaseException:
+            part.close()
+            os.unlink(part.name)
+            raise
+    os.replace(part.name, file)

@@ -1,0 +1,61 @@
+"""COSA: weights of features for every item, and the distance of items that they give.
+
+Pairs i < j stand one after another, (0, 1), (0, 2), ..., as in SciPy's condensed matrices.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ._jit import kernel
+
+
+@kernel
+def inverse_exponential(apart, weights, scale):
+    """D_ij = -h W log(sum_a w_a exp(-d_ija / h) / W), w_a = max(w_ia, w_ja), W = sum_a w_a, h = `scale`.
+
+    `apart` holds d by pair and feature. A small h lets near features speak loudest, whichever they are; as h grows D
+    becomes sum_a w_a d_ija.
+    """
+    n, p = weights.shape
+    distances = np.empty(apart.shape[0])
+    pair = 0
+    for i in range(n):
+        for j in range(i + 1, n):
+            row = apart[pair]
+            total = 0.0
+            near = 0.0
+            for a in range(p):
+                w = max(weights[i, a], weights[j, a])
+                total += w
+                near += w * np.exp(-row[a] / scale)
+            # All features far apart: the exponentials are zero in the computer, and the least of them is what is left.
+            if near > 0.0:
+                distances[pair] = -scale * total * np.log(near / total)
+            else:
+                distances[pair] = total * row.min()
+            pair += 1
+    return distances
+
+
+@kernel
+def item_weights(apart, neighbours, penalty):
+    """w_ia in proportion to exp(-S_ia / penalty), S_ia the mean of d_ija over the neighbours j of item i."""
+    n, p = neighbours.shape[0], apart.shape[1]
+    weights = np.empty((n, p))
+    for i in range(n):
+        own = weights[i]
+        own[:] = 0.0
+        for t in range(neighbours.shape[1]):
+            low, high = min(i, neighbours[i, t]), max(i, neighbours[i, t])
+            row = apart[low * n - low * (low + 1) // 2 + high - low - 1]
+            for a in range(p):
+                own[a] += row[a]
+        least = own.min()
+        total = 0.0
+        for a in range(p):
+            own[a] = np.exp(-(own[a] - least) / (neighbours.shape[1] * penalty))
+            total += own[a]
+        for a in range(p):
+            own[a] /= total
+    return weights

@@ -1,0 +1,278 @@
+"""Regularized K-means: a group lasso on the centres, its strength by stability (Sun, Wang and Fang 2012)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from ..base import CompleteNumbers, Grouping, NearestCluster, SparseClusterer
+from ..centres import means
+from ..checks import check_count, check_number
+from ..clusterers.kmeans import cheaper_form, kmeans
+from ..features.base import Features, Floats, Labels, Pairs, Rows
+from ..kernels.shrink import shrunken_centres
+from ..parallel import one_thread_blas, workers_for
+from ..parameters import check_parameters, rng_of
+from ..progress import Verbosity
+from ..reading import Data, complete_table, read_complete
+from .screening import standardised
+
+# Penalties compared, as in the authors' code.
+PENALTIES = np.logspace(-2, 2, 20)
+# In a cluster of fewer items nothing can be said about stability.
+FEWEST = 2
+
+
+class Penalised(NamedTuple):
+    """Labels and shrunken centres that no step improves, and the number of steps to them."""
+
+    labels: Labels
+    centres: Floats
+    n_iter: int
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether all centres are at the origin."""
+        return not self.centres.any()
+
+
+# ---------------------------------------------------------------- the algorithm
+
+
+def start(table: Floats, k: int, rng: np.random.Generator, n_init: int) -> Labels:
+    """K-means without a penalty."""
+    on_pairs = cheaper_form(len(table), k, n_init) == "pairs"
+    data = Pairs(table @ table.T) if on_pairs else Rows(table, np.ones(table.shape[1]))
+    return kmeans(data, k, rng, n_starts=n_init)
+
+
+def nearest_centre(table: Floats, centres: Floats) -> Labels:
+    """The nearest centre of every row; of equal ones the first."""
+    used = np.flatnonzero(centres.any(axis=0))
+    links = table[:, used] @ centres[:, used].T
+    return ((centres**2).sum(axis=1) - 2.0 * links).argmin(axis=1).astype(np.int32)
+
+
+def penalised(table: Floats, labels: Labels, k: int, penalty: float, max_iter: int) -> Penalised:
+    """Alternate from K-means: centres by the adaptive group lasso, labels by the nearest centre.
+
+    The penalty of feature a is lambda over the length of its centres in K-means (the adaptive part).
+    """
+    lengths = np.sqrt((means(table, labels, k) ** 2).sum(axis=0))
+    penalties = penalty / np.maximum(lengths, np.finfo(float).tiny)
+    for n_iter in range(1, max_iter + 1):  # noqa: B007  (how many there were)
+        shares = np.bincount(labels, minlength=k) / labels.size
+        centres = shrunken_centres(means(table, labels, k), shares, penalties)
+        new = nearest_centre(table, centres)
+        # Where a cluster loses its last item the centres say no more; the labels before are kept.
+        if np.array_equal(new, labels) or np.unique(new).size < k:
+            break
+        labels = new
+    return Penalised(labels, centres, n_iter)
+
+
+def disagreement(one: Labels, other: Labels) -> float:
+    """Share of the pairs of items that one labelling joins and the other does not."""
+    joined = (one[:, None] == one) != (other[:, None] == other)
+    return float(joined.sum() / (one.size * (one.size - 1)))
+
+
+def instability(table: Floats, one: Penalised, other: Penalised) -> float:
+    """How differently two sets of centres group the same items; 1 where one of them says nothing."""
+    if one.is_empty or other.is_empty:
+        return 1.0
+    k = len(one.centres)
+    groupings = [nearest_centre(table, each.centres) for each in (one, other)]
+    if min(np.bincount(labels, minlength=k).min() for labels in groupings) < FEWEST:
+        return 1.0
+    return disagreement(*groupings)
+
+
+def steadiest(instabilities: Floats) -> int:
+    """The value that is steadiest in most bootstrap samples (rows); of equal ones the last, which chooses most."""
+    last = instabilities.shape[1] - 1
+    winners = last - np.argmin(instabilities[:, ::-1], axis=1)
+    votes = np.bincount(winners, minlength=last + 1)
+    return int(last - np.argmax(votes[::-1]))
+
+
+# ---------------------------------------------------------------- the estimator
+
+
+class ShrunkenCentres(NamedTuple):
+    """Centres in the chosen columns, standardised."""
+
+    origin: Floats
+    units: Floats
+    centres: Floats
+
+    def _apart(self, values: Sequence[Any]) -> Floats:
+        at = (np.column_stack(values) - self.origin) / self.units
+        return (at[:, None, :] - self.centres) ** 2
+
+    def nearest(self, values: Sequence[Any]) -> npt.NDArray[np.intp]:
+        """The nearest centre."""
+        return self._apart(values).sum(axis=2).argmin(axis=1)
+
+    def explained(self, values: Sequence[Any]) -> float:
+        """1 - sum of squares to the nearest centre / sum of squares to the origin."""
+        at = (np.column_stack(values) - self.origin) / self.units
+        return float(1.0 - self._apart(values).sum(axis=2).min(axis=1).sum() / (at**2).sum())
+
+
+class RegularizedKMeans(CompleteNumbers, NearestCluster, SparseClusterer):
+    """Regularized K-means: a penalty shrinks the centres of useless features to zero (Sun, Wang and Fang, 2012).
+
+    Minimises over clusterings C and centres m
+
+        (1/n) sum_k sum_{i in C_k} |x_i - m_k|^2 + sum_a l_a sqrt(m_1a^2 + ... + m_ka^2),   l_a = l / |c_a|_2,
+
+    with x centred and c_a the centres of K-means in feature a, so that features that K-means finds useful are penalised
+    less. A feature is selected if its centres are not all zero.
+
+    Parameters
+    ----------
+    n_clusters : int, default=3
+        Number of groups k.
+    penalty : "auto" or float, default="auto"
+        The strength l; 0 is K-means. "auto" chooses it by stability: of 20 values from 0.01 to 100, in each bootstrap
+        sample the one is taken for which centres found on the sample and on all data group the sample most alike; the
+        value taken most often wins.
+    standardize : bool, default=True
+        Give every feature variance 1. Penalties are meant for that.
+    n_bootstraps : int, default=20
+        Number of bootstrap samples.
+    n_init : int, default=20
+        Starts of K-means.
+    max_iter : int, default=100
+        Most alternations.
+    n_jobs : int, default=None
+        Threads. The result does not depend on it.
+    random_state : int, RandomState or None, default=0
+        Seed.
+    verbose : bool or "auto", default="auto"
+        "auto" shows progress on a terminal when a fit takes more than two seconds.
+
+    Attributes
+    ----------
+    labels_ : cluster of every item; clusters are numbered from the largest to the smallest.
+    feature_weights_ : |m_a|_2, the length of the shrunken centres of every feature.
+    support_ : mask of the features for which that is not zero (also `get_support()`).
+    feature_scores_ : 1 - Delta_a[C] / T_a of every feature.
+    penalty_ : the strength l.
+    instability_ : for each bootstrap sample (rows) and penalty that leaves a feature (columns) the share of pairs that
+        are grouped differently; None where the penalty was given.
+    n_iter_ : number of alternations.
+    cluster_centers_ : mean of every column in every cluster, k x p, in the units of X, not shrunken.
+
+    References
+    ----------
+    W. Sun, J. Wang and Y. Fang, "Regularized k-means clustering of high-dimensional data and its asymptotic
+    consistency", Electronic Journal of Statistics 6 (2012), 148-167.
+
+    Examples
+    --------
+    >>> from sparsecluster import RegularizedKMeans, rand_index
+    >>> from sparsecluster.datasets import shifted_groups
+    >>> X, truth, useful = shifted_groups(mu=1.5, n_features=100, seed=0)
+    >>> found = RegularizedKMeans(n_clusters=3, penalty=0.3).fit(X)
+    >>> rand_index(truth, found.labels_), int(found.support_.sum()), int(found.support_[useful].sum())
+    (1.0, 50, 50)
+    """
+
+    def __init__(
+        self,
+        n_clusters: int = 3,
+        *,
+        penalty: float | str = "auto",
+        standardize: bool = True,
+        n_bootstraps: int = 20,
+        n_init: int = 20,
+        max_iter: int = 100,
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = 0,
+        verbose: Verbosity = "auto",
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.penalty = penalty
+        self.standardize = standardize
+        self.n_bootstraps = n_bootstraps
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: None = None) -> Self:
+        """Find the groups of the rows of X and the columns whose centres are not zero.
+
+        Parameters
+        ----------
+        X : array or data frame of n items x p columns of numbers, without gaps.
+        y : ignored.
+        """
+        check_parameters(vars(self))
+        n_init, k = check_count("n_init", self.n_init, 1), int(self.n_clusters)
+        is_auto = isinstance(self.penalty, str) and self.penalty == "auto"
+        if not is_auto:
+            allowed = '"auto" or a number of at least 0'
+            check_number("penalty", self.penalty, allowed, lambda x: 0 <= x < np.inf, 'Use "auto" to tune it.')
+        data = read_complete(self, X, k, bool(self.standardize))
+        rng = rng_of(self.random_state)
+        with one_thread_blas():
+            raw = complete_table(data)
+            table = standardised(raw) if self.standardize else raw - raw.mean(axis=0)
+            labels = start(table, k, rng, n_init)
+            self.instability_: Floats | None = None
+            self.penalty_ = self._steadiest(table, labels, rng, n_init) if is_auto else float(self.penalty)
+            found = penalised(table, labels, k, self.penalty_, int(self.max_iter))
+            self._check_some_left(table, labels, found)
+            features, weights = data.source.features(), np.sqrt((found.centres**2).sum(axis=0))
+            subset = np.flatnonzero(weights)
+            self._keep(data, features, Grouping(found.labels, subset, features.scores(found.labels, k), weights))
+        self.n_iter_ = found.n_iter
+        # In the user's order of columns and clusters, which is that of new items and of labels_.
+        chosen = subset[np.argsort(data.source.columns[subset])]
+        names = np.empty(k, np.intp)
+        names[self.labels_[data.source.items]] = found.labels
+        units = raw.std(axis=0, ddof=1) if self.standardize else np.ones(raw.shape[1])
+        centres = found.centres[names][:, chosen]
+        self._clusters = ShrunkenCentres(raw.mean(axis=0)[chosen], units[chosen], centres)
+        return self
+
+    def _keep_clusters(self, data: Data, features: Features, found: Grouping) -> None:
+        self._form = data.form  # the shrunken centres are made in fit
+
+    def _steadiest(self, table: Floats, labels: Labels, rng: np.random.Generator, n_init: int) -> float:
+        """The penalty by the paper's stability selection, in the form of the authors' code."""
+        k, max_iter, n = int(self.n_clusters), int(self.max_iter), len(table)
+        fits = [penalised(table, labels, k, penalty, max_iter) for penalty in PENALTIES]
+        # Penalties that leave no feature are no choice; the smallest is, and then says so.
+        on_all = [each for each in fits if not each.is_empty] or fits[:1]
+        penalties = PENALTIES[: len(on_all)]
+
+        def one_sample(own_rng: np.random.Generator) -> list[float]:
+            sample = table[own_rng.integers(n, size=n)]
+            begin = start(sample, k, own_rng, n_init)
+            on_sample = (penalised(sample, begin, k, penalty, max_iter) for penalty in penalties)
+            return [instability(sample, one, other) for one, other in zip(on_all, on_sample, strict=True)]
+
+        workers = workers_for(self.n_jobs, self.verbose, table.size)
+        samples = workers.map(one_sample, rng.spawn(int(self.n_bootstraps)), "bootstrap samples")
+        instability_ = np.array(list(samples))
+        self.instability_ = instability_
+        return float(penalties[steadiest(instability_)])
+
+    def _check_some_left(self, table: Floats, labels: Labels, found: Penalised) -> None:
+        if not found.is_empty:
+            return
+        k = int(self.n_clusters)
+        centres, shares = means(table, labels, k), np.bincount(labels, minlength=k) / labels.size
+        most = (2.0 * np.sqrt(((shares[:, None] * centres) ** 2).sum(axis=0) * (centres**2).sum(axis=0))).max()
+        raise ValueError(
+            f"penalty={self.penalty_:.4g} leaves no feature: all centres are zero. Use one below {most:.4g}, or "
+            '"auto" with more items.'
+        )

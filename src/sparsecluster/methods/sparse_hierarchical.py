@@ -1,0 +1,191 @@
+"""Sparse hierarchical clustering (Witten and Tibshirani 2010)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Self
+
+import numpy as np
+
+from ..checks import check_choice
+from ..climb import LEAST_GAIN
+from ..clusterers.hierarchical import LINKAGES, ON_COORDINATES, Linkage, cut, merges
+from ..features.base import Features, Floats, Subset, dissimilarity
+from ..features.weighted import WeightedFeatures
+from ..gap import Rule
+from ..parallel import one_thread_blas
+from ..parameters import check_parameters, rng_of
+from ..progress import Verbosity
+from ..reading import Request, read
+from ..tables import Metric
+from .bounded import BoundedWeights, bounded, check_pairs, usual_bounds
+from .weights import Weighting
+
+# Bounds compared: evenly from 1.1 to this share of sqrt(p), as in sparcl.
+SMALLEST_BOUND, LARGEST_SHARE = 1.1, 0.7
+NO_LABELS = np.empty(0, np.int32)
+
+
+# ---------------------------------------------------------------- the algorithm
+
+
+def sparse_weights(features: Features, bound: float, max_iter: int) -> Weighting:
+    """Weights that maximise |D w|_2, where D holds delta_a(i, j) by pair and feature: a power method with a bound.
+
+    For given w the best U is D w, scaled to length 1; for given U the gains of the features are D' U.
+    """
+    p, weigh = features.n_features, bounded(bound)
+    weights = np.full(p, 1.0 / np.sqrt(p))
+    history: list[float] = []
+    for _ in range(max_iter):
+        weighted = WeightedFeatures(features, weights)
+        apart = dissimilarity(weighted.pairs(weighted.used).similarity)
+        # Every pair stands twice in the matrix.
+        gains = features.pair_sums(apart / (np.linalg.norm(apart) / np.sqrt(2)))
+        weights, objective = weigh(gains)
+        history.append(objective)
+        if len(history) > 1 and history[-1] <= history[-2] * (1 + LEAST_GAIN):
+            break
+    return Weighting(NO_LABELS, weights, history[-1], tuple(history))
+
+
+# ---------------------------------------------------------------- the estimator
+
+
+class SparseHierarchical(BoundedWeights):
+    """Sparse hierarchical clustering: a tree on a weighted dissimilarity, most weights zero (Witten, Tibshirani 2010).
+
+    The weights maximise, together with a matrix U of pairs,
+
+        sum_a w_a sum_{i<j} delta_a(i, j) U_ij   with   sum_{i<j} U_ij^2 <= 1,  w >= 0,  |w|_2 <= 1,  |w|_1 <= b,
+
+    and the tree is built on D(i, j) = sum_a w_a delta_a(i, j), which is the best U but for its length. Nothing here
+    looks at clusters: features that spread the pairs most, together, get the weight.
+
+    Parameters
+    ----------
+    n_clusters : int, default=3
+        Number of groups k at which the tree is cut.
+    l1_bound : "auto" or float, default="auto"
+        The bound b, at least 1 (one feature). "auto" chooses it by the gap statistic.
+    linkage : str, default="average"
+        How far apart two clusters are: "average", "complete", "single", "weighted" (SciPy's names), or "ward",
+        "centroid", "median" for items with coordinates.
+    bounds : sequence of float, default=None
+        Bounds that "auto" compares; by default 10 evenly from 1.1 to 0.7 sqrt(p), as in R's sparcl.
+    metric : str, callable or dict, default="auto"
+        How a column tells items apart, as in `SASClustering`.
+    standardize : bool, default=True
+        Give every feature the same total T_a, whatever its units.
+    rule : {"max", "1se"}, default="max"
+        Take the bound of largest gap, or the smallest bound within one standard error of it.
+    n_permutations : int, default=10
+        Number of copies in which every feature is permuted. (The program sparcl permutes the pairs of items, not the
+        items; its paper says items.)
+    max_iter : int, default=200
+        Most steps to the weights.
+    n_jobs : int, default=None
+        Threads. The result does not depend on it.
+    random_state : int, RandomState or None, default=0
+        Seed of the permutations; nothing else is random.
+    verbose : bool or "auto", default="auto"
+        "auto" shows progress on a terminal when a fit takes more than two seconds.
+
+    Attributes
+    ----------
+    labels_ : cluster of every item; clusters are numbered from the largest to the smallest.
+    feature_weights_ : w_a of every feature; 0 for columns kept out.
+    support_ : mask of the features whose weight is not zero (also `get_support()`).
+    feature_scores_ : 1 - Delta_a[C] / T_a of every feature.
+    linkage_matrix_ : the tree in SciPy's form, for scipy.cluster.hierarchy.dendrogram; heights are values of D.
+    objective_ : the maximised sum.
+    l1_bound_ : the bound b.
+    gap_curve_ : the `GapCurve` behind the choice of b; None where b was given.
+    history_ : the objective after every step.
+    n_iter_ : number of steps.
+
+    References
+    ----------
+    D. M. Witten and R. Tibshirani, "A framework for feature selection in clustering", Journal of the American
+    Statistical Association 105 (2010), 713-726.
+
+    Examples
+    --------
+    >>> from sparsecluster import SparseHierarchical, rand_index
+    >>> from sparsecluster.datasets import shifted_groups
+    >>> X, truth, useful = shifted_groups(mu=2.0, n_features=100, n_useful=10, seed=0)
+    >>> found = SparseHierarchical(n_clusters=3, l1_bound=3.0, linkage="complete", standardize=False).fit(X)
+    >>> rand_index(truth, found.labels_) > 0.95, bool(useful[found.support_].all())
+    (True, True)
+    """
+
+    def __init__(
+        self,
+        n_clusters: int = 3,
+        *,
+        l1_bound: float | str = "auto",
+        linkage: Linkage = "average",
+        bounds: Sequence[float] | None = None,
+        metric: Metric = "auto",
+        standardize: bool = True,
+        rule: Rule = "max",
+        n_permutations: int = 10,
+        max_iter: int = 200,
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = 0,
+        verbose: Verbosity = "auto",
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.l1_bound = l1_bound
+        self.linkage = linkage
+        self.bounds = bounds
+        self.metric = metric
+        self.standardize = standardize
+        self.rule = rule
+        self.n_permutations = n_permutations
+        self.max_iter = max_iter
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: None = None) -> Self:
+        """Find the weights of the columns of X, the tree of its rows and their groups.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of n items x p columns, or p matrices n x n with metric="precomputed";
+            gaps are welcome.
+        y : ignored.
+        """
+        check_parameters(vars(self))
+        check_choice("linkage", self.linkage, LINKAGES)
+        k, max_iter = int(self.n_clusters), int(self.max_iter)
+        data = read(self, X, Request(self.metric, None, k, bool(self.standardize)))
+        check_pairs(type(self).__name__, data.n_items)
+        with one_thread_blas():
+            features = data.source.features()
+            if self.linkage in ON_COORDINATES and not features.has_rows:
+                raise ValueError(
+                    f'linkage="{self.linkage}" needs coordinates of the items, and these features have only '
+                    'dissimilarities of pairs. Use "average", "complete", "single" or "weighted".'
+                )
+            usual = usual_bounds(features.n_features, SMALLEST_BOUND, LARGEST_SHARE, np.linspace)
+
+            def solve(copy: Features, bounds: Floats, _: np.random.Generator) -> list[Weighting]:
+                return [sparse_weights(copy, bound, max_iter) for bound in bounds.tolist()]
+
+            found = self._choose(data, features, usual, solve, rng_of(self.random_state))
+            found = found or sparse_weights(features, self.l1_bound_, max_iter)
+            weighted = WeightedFeatures(features, found.weights)
+            tree = merges(weighted, weighted.used, self.linkage)
+            self._keep_weighting(data, features, found._replace(labels=cut(tree, k)))
+        self.linkage_matrix_ = with_leaves(tree, data.source.items)
+        return self
+
+
+def with_leaves(tree: Floats, items: Subset) -> Floats:
+    """The tree with leaf i called items[i]."""
+    named = tree.copy()
+    is_leaf = named[:, :2] < items.size
+    named[:, :2][is_leaf] = items[named[:, :2][is_leaf].astype(np.intp)]
+    return named
