@@ -8,7 +8,20 @@ import time
 
 from .report import write_page
 
-NAMES = ("cold", "speed", "kinds", "growth", "accuracy", "hamming", "mixed", "gaps", "choices", "picture")
+NAMES = (
+    "cold",
+    "speed",
+    "kinds",
+    "growth",
+    "accuracy",
+    "hamming",
+    "mixed",
+    "gaps",
+    "choices",
+    "methods",
+    "methods_speed",
+    "picture",
+)
 
 
 def main():

@@ -29,13 +29,14 @@ NO_LABELS = np.empty(0, np.int32)
 # ---------------------------------------------------------------- the algorithm
 
 
-def sparse_weights(features: Features, bound: float, max_iter: int) -> Weighting:
+def sparse_weights(features: Features, bound: float, max_iter: int, weights: Floats | None = None) -> Weighting:
     """Weights that maximise |D w|_2, where D holds delta_a(i, j) by pair and feature: a power method with a bound.
 
-    For given w the best U is D w, scaled to length 1; for given U the gains of the features are D' U.
+    For given w the best U is D w, scaled to length 1; for given U the gains of the features are D' U. It begins with
+    equal weights unless some are given.
     """
-    p, weigh = features.n_features, bounded(bound)
-    weights = np.full(p, 1.0 / np.sqrt(p))
+    weigh = bounded(bound)
+    weights = np.full(features.n_features, 1.0) if weights is None else weights
     history: list[float] = []
     for _ in range(max_iter):
         weighted = WeightedFeatures(features, weights)
@@ -47,6 +48,14 @@ def sparse_weights(features: Features, bound: float, max_iter: int) -> Weighting
         if len(history) > 1 and history[-1] <= history[-2] * (1 + LEAST_GAIN):
             break
     return Weighting(NO_LABELS, weights, history[-1], tuple(history))
+
+
+def path(features: Features, bounds: Floats, max_iter: int) -> list[Weighting]:
+    """A solution for each of some ascending bounds: from many features down to few, each from where the last ended."""
+    found: list[Weighting] = []
+    for bound in bounds[::-1].tolist():
+        found.append(sparse_weights(features, bound, max_iter, found[-1].weights if found else None))
+    return found[::-1]
 
 
 # ---------------------------------------------------------------- the estimator
@@ -172,10 +181,10 @@ class SparseHierarchical(BoundedWeights):
             usual = usual_bounds(features.n_features, SMALLEST_BOUND, LARGEST_SHARE, np.linspace)
 
             def solve(copy: Features, bounds: Floats, _: np.random.Generator) -> list[Weighting]:
-                return [sparse_weights(copy, bound, max_iter) for bound in bounds.tolist()]
+                return path(copy, bounds, max_iter)
 
-            found = self._choose(data, features, usual, solve, rng_of(self.random_state))
-            found = found or sparse_weights(features, self.l1_bound_, max_iter)
+            self._choose(data, features, usual, solve, rng_of(self.random_state))
+            found = sparse_weights(features, self.l1_bound_, max_iter)
             weighted = WeightedFeatures(features, found.weights)
             tree = merges(weighted, weighted.used, self.linkage)
             self._keep_weighting(data, features, found._replace(labels=cut(tree, k)))

@@ -24,8 +24,6 @@ from .weights import Weighting, best_weighting, path
 
 # Bounds compared: from 1.2 to this share of sqrt(p), evenly on the log scale, as in sparcl.
 SMALLEST_BOUND, LARGEST_SHARE = 1.2, 0.9
-# Up to so many items sums over pairs are cheaper than rows against centres: all weights change at every step.
-MOST_ON_PAIRS = 200
 
 
 class SparseKMeans(NearestCluster, BoundedWeights):
@@ -134,7 +132,7 @@ class SparseKMeans(NearestCluster, BoundedWeights):
                 f"{type(self).__name__} needs coordinates of the items, and these features have only dissimilarities "
                 'of pairs. Use SparseKMedoids, or metric="euclidean" for numbers and "hamming" for levels.'
             )
-        return KMeans("pairs" if features.n_items <= MOST_ON_PAIRS and not features.has_gaps else None)
+        return KMeans()
 
     def fit(self, X: Any, y: None = None) -> Self:
         """Find the groups of the rows of X and the weights of its columns.
