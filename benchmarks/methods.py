@@ -52,8 +52,9 @@ def main(repeats=20):
     header = ["method", "Rand (sd)", "paper", "selected", "of them useful", "seconds"]
     text = (
         f"Table 1a's design: n = 90 in three groups, mu = {MU}, p = {P}, 50 useful features; {repeats} repeats, "
-        f"seeds 0 to {repeats - 1}.\nEvery method with its own published tuning (`make_method(name, 3, random_state=seed)`), "
-        "one thread, compiled, median seconds.\nA feature is selected if its weight is not zero. COSA, SpectralGem and "
-        "the plain methods use all features.\n\n" + markdown_table(header, rows)
+        f"seeds 0 to {repeats - 1}.\nEvery method with its own published tuning "
+        "(`make_method(name, 3, random_state=seed)`), one thread, compiled, median seconds.\n"
+        "A feature is selected if its weight is not zero. COSA, SpectralGem and the plain methods use all features.\n\n"
+        + markdown_table(header, rows)
     )
     return "Methods", text

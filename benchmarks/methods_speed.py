@@ -9,8 +9,8 @@ from threadpoolctl import threadpool_limits
 
 from sparsecluster import IFPCA, SparseKMeans, rand_index
 from sparsecluster.datasets import shifted_groups
+from sparsecluster.experiments import plain
 
-from . import plain_sparse
 from .report import markdown_table, seconds_of
 
 # Seconds of R's sparcl (10 bounds, B = 25): another machine, another run, one core (n = 90, kappa = 3, mu = 0.7).
@@ -27,8 +27,8 @@ def measure(p, repeats):
     with threadpool_limits(1):
         ours()  # the first run compiles
         fast = seconds_of(ours, repeats)
-        slow = seconds_of(lambda: plain_sparse.sparse_kmeans(X, 3))
-        rand = rand_index(truth, plain_sparse.sparse_kmeans(X, 3)[0]), rand_index(truth, ours().labels_)
+        slow = seconds_of(lambda: plain.sparse_kmeans(X, 3))
+        rand = rand_index(truth, plain.sparse_kmeans(X, 3)[0]), rand_index(truth, ours().labels_)
     return [p, f"{slow:.2f}", f"{fast:.3f}", f"**{slow / fast:.0f}x**", *(f"{r:.3f}" for r in rand), R_SECONDS[p]]
 
 
@@ -57,7 +57,7 @@ def main(repeats=5):
     text = (
         "## Sparse K-means\n\nn = 90, three groups, mu = 0.7, seed 0, 10 bounds, B = 25, one thread, compiled kernels; "
         f"seconds, ours the median of {repeats} runs,\nplain one run. `plain` is the algorithm of R's sparcl in NumPy "
-        "and scikit-learn ([benchmarks/plain_sparse.py](../../benchmarks/plain_sparse.py)).\nThe seconds of sparcl "
+        "and scikit-learn ([plain.py](../../src/sparsecluster/experiments/plain.py)).\nThe seconds of sparcl "
         "itself are from another run on another machine, so they are only a rough guide.\n\n"
         + markdown_table(header, rows)
         + "\n\n## IF-PCA\n\nn = 100, p = 10,000, one thread: "

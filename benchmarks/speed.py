@@ -6,8 +6,8 @@ from threadpoolctl import threadpool_limits
 
 from sparsecluster import SASClustering, rand_index
 from sparsecluster.datasets import shifted_groups
+from sparsecluster.experiments import plain
 
-from . import plain
 from .report import markdown_table, seconds_of
 
 # Seconds of the authors' R code: another machine, another run, one core (n = 90, kappa = 3, mu = 0.7).
@@ -59,8 +59,8 @@ def main(repeats=5):
     text = (
         f"n = 90, three groups, mu = 0.7, seed 0, one thread, compiled kernels; seconds, ours the median of {repeats} "
         "runs, plain one run.\n`plain` is the authors' algorithm in NumPy and scikit-learn "
-        "([benchmarks/plain.py](../../benchmarks/plain.py)): one start,\nB = 25, a grid of 50 sizes. Ours are the "
-        "defaults: many starts, B = 25 with features chosen anew on each copy, all p sizes.\n\n"
+        "([plain.py](../../src/sparsecluster/experiments/plain.py)): one start,\nB = 25, a grid of 50 sizes. Ours are "
+        "the defaults: many starts, B = 25 with features chosen anew on each copy, all p sizes.\n\n"
         + markdown_table(header, rows)
         + "\n\n## The same work as the R program\n\nOurs with the authors' algorithm (one coordinate-wise start, "
         "subsets kept on permuted copies, B = 25).\nThe R seconds are from another run on another machine, so these "

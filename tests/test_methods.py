@@ -1,19 +1,76 @@
-"""Every method of the registry: a scikit-learn estimator that keeps the promises of the registry."""
+"""Every method of the registry: a scikit-learn estimator that keeps the promises of the registry and of its docs."""
 
+import inspect
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.utils import estimator_checks, get_tags
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+import sparsecluster
+import sparsecluster.methods.plain
+import sparsecluster.methods.screening
+from sparsecluster.base import SparseClusterer
 from sparsecluster.datasets import shifted_groups
-from sparsecluster.methods.registry import METHODS, make_method
+from sparsecluster.methods.registry import METHODS, PLANNED, make_method
 
-EASY = shifted_groups(mu=4.0, n_features=12, n_useful=6, group_size=12, seed=0)
 # Fewer copies, samples and starts: what is tested here does not depend on them.
 QUICK = {"n_permutations": 3, "n_bootstraps": 3, "n_init": 3}
+PLAIN_STARTS, N_NULL = 5, 4000
+
+EVERY = pytest.mark.parametrize("name", METHODS)
+
+
+def those(**promises):
+    """The methods of which the registry says so."""
+    return [name for name in METHODS if all(getattr(METHODS[name], key) == said for key, said in promises.items())]
 
 
 def quick(name, n_clusters=3, **parameters):
     """A method of the registry that takes no longer than it must."""
     made = make_method(name, n_clusters)
     return made.set_params(**{key: value for key, value in QUICK.items() if key in made.get_params()}, **parameters)
+
+
+def refuses(*words, error=ValueError):
+    """The message has all these words, in this order."""
+    return pytest.raises(error, match="(?s)" + ".*".join(words))
+
+
+@pytest.fixture(autouse=True)
+def less_work(monkeypatch, tmp_path_factory):
+    """Fewer starts, and fewer simulated samples, kept in a folder where nobody takes them for all of them."""
+    monkeypatch.setattr(sparsecluster.methods.plain, "STARTS", PLAIN_STARTS)
+    monkeypatch.setattr(sparsecluster.methods.screening, "N_NULL", N_NULL)
+    monkeypatch.setenv("SPARSECLUSTER_CACHE", str(tmp_path_factory.getbasetemp() / "short-null"))
+
+
+# ---------------------------------------------------------------- tables
+
+
+def corners(sizes=(20, 15, 10), mu=4.0, own=8, n_features=40, seed=0):
+    """Each group is shifted by mu in eight features of its own, so that the groups are the corners of a triangle."""
+    rng = np.random.default_rng(seed)
+    truth, owner = np.repeat(np.arange(len(sizes)), sizes), np.arange(n_features) // own
+    return rng.standard_normal((truth.size, n_features)) + mu * (owner == truth[:, None]), truth, owner < len(sizes)
+
+
+def line(sizes=(12, 9, 6), mu=8.0, n_features=16, n_useful=12, seed=0):
+    """Three groups in a row: the middle one lies half-way between the two others in all useful features."""
+    full = shifted_groups(mu=mu, n_features=n_features, n_useful=n_useful, group_size=max(sizes), seed=seed)
+    rows = np.concatenate([group * max(sizes) + np.arange(size) for group, size in enumerate(sizes)])
+    return full.X[rows], full.truth[rows], full.useful
+
+
+# Groups of different sizes, the largest first, so that only one numbering of them is right.
+CORNERS, TRUTH, USEFUL = corners()
+# Groups that overlap, so that any other random number or rounding shows.
+HARD = shifted_groups(mu=0.8, n_features=30, n_useful=10, group_size=15, seed=1).X
+
+
+# ---------------------------------------------------------------- scikit-learn
 
 
 ONE_CLUSTER = "sets n_clusters=1, which is refused; runs with two clusters below"
@@ -33,3 +90,149 @@ def expected_failures(estimator):
 @parametrize_with_checks([quick(name) for name in METHODS], expected_failed_checks=expected_failures)
 def test_every_method_is_a_scikit_learn_estimator(estimator, check):
     check(estimator)
+
+
+def always_two_clusters(name):
+    """The method, which makes two clusters whatever it is told."""
+    made = quick(name)
+    two = {"n_clusters": property(lambda self: 2, lambda self, value: None)}
+    return type(f"Two{type(made).__name__}", (type(made),), two)(**made.get_params())
+
+
+@EVERY
+@pytest.mark.parametrize("check", SETS_ONE_CLUSTER)
+@pytest.mark.filterwarnings("ignore:k >= N for N [*] N square matrix:RuntimeWarning")
+def test_checks_that_ask_for_one_cluster_pass_with_two(name, check):
+    getattr(estimator_checks, check)(type(quick(name)).__name__, always_two_clusters(name))
+
+
+# ---------------------------------------------------------------- the registry
+
+
+@EVERY
+def test_every_method_has_a_title_and_a_paper_with_its_year(name):
+    method = METHODS[name]
+    assert method.title.strip()
+    assert re.search(r"\w+.*\((1[89]|20)\d\d\), \w+", method.paper)
+    assert method.takes in ("numbers", "coordinates", "anything")
+
+
+def test_titles_tell_the_methods_apart():
+    assert len({method.title for method in METHODS.values()}) == len(METHODS)
+
+
+@pytest.mark.parametrize("name", PLANNED)
+def test_every_planned_method_has_a_paper_with_its_year_and_is_not_there(name):
+    assert re.search(r"\w+.*\((1[89]|20)\d\d\), \w+", PLANNED[name])
+    assert name not in METHODS
+    with refuses(f"'{name}' is not available yet", "Available are sas, sparse-kmeans"):
+        make_method(name, 3)
+
+
+@EVERY
+def test_a_method_is_made_with_the_clusters_and_parameters_asked_for(name):
+    made = make_method(name, 4, random_state=7)
+    assert isinstance(made, SparseClusterer)
+    assert (made.n_clusters, made.random_state) == (4, 7)
+    with pytest.raises(TypeError, match="colour"):
+        make_method(name, 4, colour="red")
+
+
+@pytest.mark.parametrize(
+    ("word", "meant"), [("sparse-kmean", "sparse-kmeans"), ("Cosa", "cosa"), ("ifpca", "if-pca"), ("zzz", None)]
+)
+def test_unknown_methods_are_answered_by_the_known_and_the_nearest(word, meant):
+    with refuses(f"There is no method '{word}'", "available are sas, sparse-kmeans") as refused:
+        make_method(word, 3)
+    assert all(name in str(refused.value) for name in METHODS)
+    assert str(refused.value).endswith(f"Did you mean '{meant}'?") == (meant is not None)
+
+
+def test_every_public_estimator_is_in_the_registry():
+    public = {getattr(sparsecluster, name) for name in sparsecluster.__all__}
+    estimators = {thing for thing in public if inspect.isclass(thing) and issubclass(thing, SparseClusterer)}
+    assert estimators == {type(make_method(name, 3)) for name in METHODS}
+
+
+# ---------------------------------------------------------------- promises
+
+
+@EVERY
+def test_it_places_new_items_if_the_registry_says_so(name):
+    found = quick(name).fit(CORNERS)
+    assert hasattr(found, "predict") == hasattr(found, "score") == METHODS[name].predicts
+    if METHODS[name].predicts:
+        new, truth, _ = corners(seed=1)
+        assert set(found.predict(np.random.default_rng(0).normal(size=(50, 40)))) <= {0, 1, 2}
+        # The groups of these are the same, so most new items go where they belong.
+        assert np.mean(found.predict(new) == truth) > 0.9
+        assert found.score(new) > found.score(np.random.default_rng(0).permuted(new, axis=0))
+
+
+@pytest.mark.parametrize("name", those(selects=False))
+@pytest.mark.parametrize("table", [CORNERS, HARD, HARD[:, :1], HARD > 0], ids=["clear", "hard", "one", "binary"])
+def test_a_method_that_does_not_select_uses_every_column_that_is_not_constant(name, table):
+    with_constants = np.insert(table.astype(float), 1, 3.0, axis=1)
+    with pytest.warns(UserWarning, match="1 column is constant"):
+        found = quick(name).fit(with_constants)
+    assert found.support_.tolist() == [a != 1 for a in range(table.shape[1] + 1)]
+
+
+# Sparse K-means and K-medoids gain from every feature on groups so clear, each weighed by how much it helps.
+SELECTIVE = {"sparse-kmeans": {"l1_bound": 3.0}, "sparse-kmedoids": {"l1_bound": 3.0}}
+
+
+@pytest.mark.parametrize("name", those(selects=True))
+def test_a_method_that_selects_leaves_useless_features_out(name):
+    found = quick(name, **SELECTIVE.get(name, {})).fit(CORNERS)
+    kept = [np.mean(found.support_[part]) for part in (USEFUL, ~USEFUL)]
+    assert 0 < found.support_.sum() < 40
+    assert kept[1] < kept[0]
+
+
+@EVERY
+def test_what_it_takes_is_in_its_tags(name):
+    tags = get_tags(quick(name)).input_tags
+    assert tags.allow_nan == tags.sparse == (METHODS[name].takes != "numbers")
+
+
+# ---------------------------------------------------------------- docs
+
+
+PUBLIC = sorted({type(make_method(name, 3)) for name in METHODS}, key=lambda each: each.__name__)
+
+
+def section(cls, title):
+    """The part of a docstring under a title."""
+    parts = re.split(r"\n(\w+)\n-+\n", inspect.getdoc(cls))
+    return dict(zip(parts[1::2], parts[2::2], strict=True)).get(title, "")
+
+
+@pytest.mark.parametrize("cls", PUBLIC)
+def test_docs_have_parameters_attributes_references_and_examples(cls):
+    titles = ["Parameters", "Attributes", "Examples"]
+    # Plain methods are those of other packages, named in the first lines.
+    titles += ["References"] if cls.__name__ != "PlainClustering" else []
+    assert [title for title in titles if not section(cls, title).strip()] == []
+    assert ">>> " in section(cls, "Examples")
+
+
+def named_in(cls, title):
+    """The names that a section of the docs speaks of, one or several before a colon."""
+    lines = re.findall(r"^((?:\w+, )*\w+) ?:", section(cls, title), flags=re.M)
+    return {name for line in lines for name in line.split(", ")}
+
+
+@pytest.mark.parametrize("cls", PUBLIC)
+def test_docs_name_every_parameter_and_no_other(cls):
+    assert named_in(cls, "Parameters") == set(cls().get_params())
+
+
+@EVERY
+def test_every_attribute_in_the_docs_is_there_after_fit(name):
+    found = quick(name).fit(pd.DataFrame(CORNERS).add_prefix("gene"))
+    names = {each for each in named_in(type(found), "Attributes") if each.endswith("_")}
+    # Weights for every item are only of one of the two forms, as the docs say.
+    of_items = {"item_weights_", "dissimilarity_"} if name == "cosa-common" else set()
+    assert {each for each in names if not hasattr(found, each)} == of_items
+    assert {"labels_", "support_", "feature_scores_"} <= names or name == "sparse-kmedoids"

@@ -18,16 +18,24 @@ __all__ = [
     "SparseKMedoids",
     "SpectralGem",
     "__version__",
+    "adjusted_rand_index",
+    "error_rate",
     "rand_index",
     "symmetric_difference",
 ]
 
 if TYPE_CHECKING:
-    from .evaluate import rand_index, symmetric_difference
+    from .evaluate import adjusted_rand_index, error_rate, rand_index, symmetric_difference
     from .gap import GapCurve
+    from .methods.cosa import COSA
+    from .methods.ifpca import IFPCA
+    from .methods.plain import PlainClustering
+    from .methods.regularized import RegularizedKMeans
+    from .methods.screened import ScreenedClustering
     from .methods.sparse_hierarchical import SparseHierarchical
     from .methods.sparse_kmeans import SparseKMeans
     from .methods.sparse_kmedoids import SparseKMedoids
+    from .methods.spectral_gem import SpectralGem
     from .sas import SASClustering
 
 # Where the public names live. They are loaded at first use: scikit-learn and Numba take a second to import.
@@ -43,6 +51,8 @@ _HOMES = {
     "SparseKMeans": "methods.sparse_kmeans",
     "SparseKMedoids": "methods.sparse_kmedoids",
     "SpectralGem": "methods.spectral_gem",
+    "adjusted_rand_index": "evaluate",
+    "error_rate": "evaluate",
     "rand_index": "evaluate",
     "symmetric_difference": "evaluate",
 }

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
-import tempfile
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from .features.base import Floats
+from .files import write
 
 # Where the folder is, if not in the usual place.
 VARIABLE = "SPARSECLUSTER_CACHE"
@@ -39,19 +40,8 @@ def cached(name: str, shape: tuple[int, ...], make: Callable[[], Floats]) -> Flo
         if kept.shape == shape and kept.dtype == np.float64 and np.isfinite(kept).all():
             return np.asarray(kept)
     made = make()
+    content = io.BytesIO()
+    np.save(content, made, allow_pickle=False)
     with suppress(OSError):  # a folder that cannot be written only costs time
-        write_array(file, made)
+        write(file, content.getvalue())
     return made
-
-
-def write_array(file: Path, array: Floats) -> None:
-    """Write a file whole or not at all."""
-    file.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.NamedTemporaryFile(dir=file.parent, suffix=".part", delete=False) as part:
-        try:
-            np.save(part, array, allow_pickle=False)
-        except BaseException:
-            part.close()
-            os.unlink(part.name)
-            raise
-    os.replace(part.name, file)

@@ -1,5 +1,19 @@
-"""The paper's simulated designs, and one of mixed kinds."""
+"""The paper's simulated designs, one of mixed kinds, and its ten gene-expression sets."""
 
-from .designs import Design, MixedDesign, bernoulli_groups, correlated_groups, mixed_groups, shifted_groups
+from .designs import Design, MixedDesign, bernoulli_groups, correlated_groups, many_groups, mixed_groups, shifted_groups
+from .microarray import MICROARRAYS, DataNotFoundError, Microarray, Samples, load_microarray
 
-__all__ = ["Design", "MixedDesign", "bernoulli_groups", "correlated_groups", "mixed_groups", "shifted_groups"]
+__all__ = [
+    "MICROARRAYS",
+    "DataNotFoundError",
+    "Design",
+    "Microarray",
+    "MixedDesign",
+    "Samples",
+    "bernoulli_groups",
+    "correlated_groups",
+    "load_microarray",
+    "many_groups",
+    "mixed_groups",
+    "shifted_groups",
+]

@@ -85,6 +85,28 @@ def _random_root(size: int, low: float, high: float, rng: np.random.Generator) -
     return np.sqrt(np.linspace(low, high, size))[:, None] * rotation.T
 
 
+# Section 4.5: the variance of the centres, which makes the task neither too easy nor too difficult.
+CENTRE_VARIANCE = 0.4
+
+
+def many_groups(
+    n_groups: int = 3, n_features: int = 500, n_useful: int = 50, group_size: int = 30, seed: int = 0
+) -> Design:
+    """Section 4.5 (Figure 5): centres drawn from N(0, 0.4 I) in the useful features, items from N(centre, I).
+
+    >>> X, truth, useful = many_groups(n_groups=10, group_size=20, seed=0)
+    >>> X.shape, int(truth.max()), int(useful.sum())
+    ((200, 500), 9, 50)
+    """
+    rng = np.random.default_rng(seed)
+    truth = np.repeat(np.arange(n_groups), group_size)
+    useful = np.arange(n_features) < n_useful
+    centres = np.sqrt(CENTRE_VARIANCE) * rng.standard_normal((n_groups, n_useful))
+    X = rng.standard_normal((truth.size, n_features))
+    X[:, useful] += centres[truth]
+    return Design(X, truth, useful)
+
+
 # Section 4.4: features that each of the three groups owns, and the chance of a 1 in all others.
 BERNOULLI_USEFUL, BERNOULLI_REST = 5, 0.1
 

@@ -99,6 +99,20 @@ class Features(ABC):
         """Coordinates of the items on a subset, whose squared distances are delta_S."""
         raise TypeError(f"{type(self).__name__} have no coordinates; only pairs of items have a meaning")
 
+    def by_member(self, values: Floats) -> Floats:
+        """What is said of the features, for each of their members; most have one."""
+        return values
+
+    def pair_total(self, weights: Floats) -> Floats:
+        """sum_a w_a delta_a(i, j) of all pairs, n x n; with gaps, each feature as if all of it were seen."""
+        used = np.flatnonzero(weights)
+        if not self.has_gaps:
+            return dissimilarity(self.pairs(used, weights[used]).similarity)
+        total = np.zeros((self.n_items, self.n_items))
+        for a in used.tolist():
+            total += weights[a] * dissimilarity(self.pairs(np.array([a])).similarity)
+        return total
+
     def pair_sums(self, counts: Floats) -> Floats:
         """sum_{i<j} U_ij delta_a(i, j) of every feature, for a symmetric U, n x n: how many times each pair counts."""
         apart = (dissimilarity(self.pairs(np.array([a])).similarity) for a in range(self.n_features))

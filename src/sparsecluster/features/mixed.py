@@ -37,6 +37,9 @@ class MixedFeatures(Features):
     def total(self) -> Floats:
         return self._by_member([part.total for part in self.parts])
 
+    def by_member(self, values: Floats) -> Floats:
+        return values[self._all_owners]
+
     def _by_member(self, of_parts: Sequence[Floats]) -> Floats:
         values = np.empty(self._all_owners.size)
         for places, each in zip(self.places, of_parts, strict=True):

@@ -22,7 +22,10 @@ class WeightedFeatures(Features):
 
     @property
     def total(self) -> Floats:
-        return self.features.total * self.weights
+        return self.features.total * self.features.by_member(self.weights)
+
+    def by_member(self, values: Floats) -> Floats:
+        return self.features.by_member(values)
 
     @property
     def used(self) -> Subset:

@@ -4,83 +4,89 @@ from __future__ import annotations
 
 import numpy as np
 
-from ._jit import inline, kernel
+from ._jit import kernel
 
 # Rounds of leaving out gains below the cut: about ten are usual, each leaves out one gain at least.
 ROUNDS = 10_000
-
-
-@inline
-def root(m, mean, variance, bound):
-    """D with |g - D|_1 = bound |g - D|_2 for m gains: a quadratic equation; -inf where m is at most bound^2."""
-    if m <= bound * bound:
-        return -np.inf
-    return mean - bound * np.sqrt(max(variance, 0.0) / (m - bound * bound))
+# Weights below this share of the largest are rounding.
+ROUNDING = 1e-13
 
 
 @kernel
-def soft_cut(gains, bound):
-    """The cut D at which w = (g - D)_+ / |(g - D)_+|_2 has |w|_1 = bound; 0 where |w|_1 is smaller without any.
+def cut_depth(depths, bound, deepest):
+    """How far below the largest gain the cut is at which w = (t - h)_+ / |(t - h)_+|_2 has |w|_1 = bound.
 
-    The root for all gains is never too high a cut; those below it are left out, and it rises, until none is.
+    `depths` h are the distances of the gains from the largest, so that nothing cancels. For m depths of mean M and
+    variance V the cut is the root t = M + bound * sqrt(V / (m - bound^2)) of a quadratic equation. The root for all
+    gains is never too high a cut; those below it are left out, and it rises, until it leaves out none. Where no cut is
+    needed the answer is `deepest`.
     """
-    largest = gains.max()
-    cut = 0.0
+    depth = deepest
     left = -1.0
     for _ in range(ROUNDS):
-        # Sums without branches, so that they use vector registers; from the largest gain on, so that little cancels.
+        # Sums without branches, so that they use vector registers.
         m = 0.0
         total = 0.0
-        squares = 0.0
-        for a in range(gains.size):
-            kept = 1.0 if gains[a] > cut else 0.0
-            below = kept * (gains[a] - largest)
+        for a in range(depths.size):
+            kept = 1.0 if depths[a] < depth else 0.0
             m += kept
-            total += below
-            squares += below * below
-        if m == left:
+            total += kept * depths[a]
+        if m == left or m <= bound * bound:
             break
         left = m
-        new = root(m, largest + total / max(m, 1.0), squares / max(m, 1.0) - (total / max(m, 1.0)) ** 2, bound)
-        if new <= cut:
+        mean = total / m
+        squares = 0.0
+        for a in range(depths.size):
+            kept = 1.0 if depths[a] < depth else 0.0
+            squares += kept * (depths[a] - mean) * (depths[a] - mean)
+        new = mean + bound * np.sqrt(squares / m / (m - bound * bound))
+        if new >= depth:
             break
-        cut = new
-    if cut == 0.0:
-        return 0.0
-    # Once more for those that are left, and now to the last digit.
-    m = 0.0
-    total = 0.0
-    for a in range(gains.size):
-        kept = 1.0 if gains[a] > cut else 0.0
-        m += kept
-        total += kept * gains[a]
-    mean = total / max(m, 1.0)
-    squares = 0.0
-    for a in range(gains.size):
-        kept = 1.0 if gains[a] > cut else 0.0
-        squares += kept * (gains[a] - mean) * (gains[a] - mean)
-    # Where gains tie, rounding may leave too few for a root.
-    return max(root(m, mean, squares / m, bound), 0.0) if m > bound * bound else cut
+        depth = new
+    return depth
 
 
 @kernel
 def bounded_weights(gains, bound):
     """argmax of sum_a w_a g_a over w >= 0 with |w|_2 <= 1 and |w|_1 <= bound; gains below zero get none.
 
-    Where more than bound^2 features share the largest gain, no cut meets the bound: the first of them get equal parts.
+    Where more than bound^2 features share the largest gain, no cut meets the bound: of these the first few get equal
+    weights and the next one what is left, so that both bounds hold with equality.
     """
     largest = gains.max()
-    weights = np.maximum(gains - soft_cut(gains, bound), 0.0)
+    depths = largest - gains
+    depth = cut_depth(depths, bound, max(largest, 0.0))
+    weights = np.maximum(depth - depths, 0.0)
     top = weights.max()
-    # Rounding may put the cut at the largest gain, or as near as makes no difference.
-    if top <= 1e-14 * abs(largest) or not np.isfinite(top):
-        count = max(1, int(bound * bound * (1.0 + 1e-12)))
-        for a in range(gains.size):
-            chosen = gains[a] == largest and count > 0
-            weights[a] = 1.0 if chosen else 0.0
-            if chosen:
-                count -= 1
-        top = 1.0
+    ties = 0
+    for a in range(gains.size):
+        if gains[a] == largest:
+            ties += 1
+    if top <= 0.0 or ties > bound * bound * (1.0 + ROUNDING):
+        return tied_weights(gains == largest, min(bound * bound, float(ties)), bound)
     # Divided by the largest first, so that squares of very large or small numbers stay within range.
     weights /= top
+    for a in range(weights.size):
+        if weights[a] <= ROUNDING:
+            weights[a] = 0.0
     return weights / np.sqrt((weights * weights).sum())
+
+
+@kernel
+def tied_weights(is_tied, square, bound):
+    """Weights of features that are all alike, with |w|_1 = bound and |w|_2 = 1: the first few, and a rest."""
+    count = int(square * (1.0 + ROUNDING))
+    weights = np.zeros(is_tied.size)
+    # c (a)^2 + (b - c a)^2 = 1, of which the larger root gives the rest less than the others.
+    rest = max(count + 1.0 - square, 0.0)
+    each = (bound * count + np.sqrt(count * rest)) / (count * (count + 1.0)) if square > count else 1.0 / np.sqrt(count)
+    filled = 0
+    for a in range(is_tied.size):
+        if not is_tied[a]:
+            continue
+        if filled < count:
+            weights[a] = each
+        elif filled == count and square > count * (1.0 + ROUNDING):
+            weights[a] = max(bound - count * each, 0.0)
+        filled += 1
+    return weights

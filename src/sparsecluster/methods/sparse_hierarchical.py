@@ -10,7 +10,7 @@ import numpy as np
 from ..checks import check_choice
 from ..climb import LEAST_GAIN
 from ..clusterers.hierarchical import LINKAGES, ON_COORDINATES, Linkage, cut, merges
-from ..features.base import Features, Floats, Subset, dissimilarity
+from ..features.base import Features, Floats, Subset
 from ..features.weighted import WeightedFeatures
 from ..gap import Rule
 from ..parallel import one_thread_blas
@@ -36,18 +36,18 @@ def sparse_weights(features: Features, bound: float, max_iter: int, weights: Flo
     equal weights unless some are given.
     """
     weigh = bounded(bound)
-    weights = np.full(features.n_features, 1.0) if weights is None else weights
-    history: list[float] = []
+    weights = np.ones(features.n_features) if weights is None else weights
+    best: Weighting | None = None
     for _ in range(max_iter):
-        weighted = WeightedFeatures(features, weights)
-        apart = dissimilarity(weighted.pairs(weighted.used).similarity)
+        apart = features.pair_total(weights)
         # Every pair stands twice in the matrix.
-        gains = features.pair_sums(apart / (np.linalg.norm(apart) / np.sqrt(2)))
-        weights, objective = weigh(gains)
-        history.append(objective)
-        if len(history) > 1 and history[-1] <= history[-2] * (1 + LEAST_GAIN):
+        weights, objective = weigh(features.pair_sums(apart / (np.linalg.norm(apart) / np.sqrt(2))))
+        if best is not None and objective <= best.objective * (1 + LEAST_GAIN):
             break
-    return Weighting(NO_LABELS, weights, history[-1], tuple(history))
+        history = (objective,) if best is None else (*best.history, objective)
+        best = Weighting(NO_LABELS, weights, objective, history)
+    assert best is not None
+    return best
 
 
 def path(features: Features, bounds: Floats, max_iter: int) -> list[Weighting]:

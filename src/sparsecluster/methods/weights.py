@@ -31,8 +31,9 @@ class Weighting(NamedTuple):
 
 
 def weighting(problem: Problem, labels: Labels, weigh: Weigh) -> Weighting:
-    """The best weights for a clustering."""
-    weights, objective = weigh(problem.scores(labels) * problem.features.total)
+    """The best weights for a clustering. Gains are what the clusterer sees, whatever share of the items is seen."""
+    features = problem.features
+    weights, objective = weigh(problem.scores(labels) / features.shares * features.total)
     return Weighting(labels, weights, objective, (objective,))
 
 

@@ -1,0 +1,175 @@
+"""The paper's figures, drawn from the table of results."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+from .base import Experiment, Row
+from .contenders import title_of
+from .runner import Results
+
+# Colours that colour-blind readers tell apart (Okabe and Ito), each with a mark and a line of its own for print.
+STYLES = (
+    ("#0072B2", "o", "-"),
+    ("#D55E00", "s", "--"),
+    ("#009E73", "^", "-."),
+    ("#CC79A7", "D", ":"),
+    ("#E69F00", "v", (0, (5, 1))),
+    ("#56B4E9", "P", (0, (3, 1, 1, 1))),
+)
+# 95 % of a normal distribution.
+NORMAL_95 = 1.96
+
+
+def means(rows: Iterable[Row], x: str, y: str) -> tuple[Any, Any, Any]:
+    """Mean of y at every x, and half of its 95 % confidence interval."""
+    by_x: dict[Any, list[float]] = {}
+    for row in rows:
+        by_x.setdefault(row[x], []).append(row[y])
+    at = sorted(by_x)
+    mean = np.array([np.mean(by_x[value]) for value in at])
+    half = [NORMAL_95 * np.std(by_x[v], ddof=1) / np.sqrt(len(by_x[v])) if len(by_x[v]) > 1 else 0.0 for v in at]
+    return np.array(at), mean, np.array(half)
+
+
+def only(results: Results, **wanted: Any) -> list[Row]:
+    """Rows that have the given values."""
+    return [row for row in results.rows() if all(row[key] == value for key, value in wanted.items())]
+
+
+def convergence(experiment: Experiment, results: Results) -> Any:
+    """Figure 1: a panel for every mu, Rand index on the left and symmetric difference on the right."""
+    import matplotlib.pyplot as plt
+
+    cells = experiment.cells
+    figure, axes = plt.subplots(2, len(cells) // 2, figsize=(9, 6.4), layout="constrained", sharex=True)
+    for ax, cell in zip(axes.ravel(), cells, strict=True):
+        right = ax.twinx()
+        for method, mark in zip(experiment.methods, ("o", "s"), strict=True):
+            for side, measure, (colour, _, line) in ((ax, "rand", STYLES[0]), (right, "difference", STYLES[1])):
+                at, mean, half = means(only(results, method=method, mu=cell["mu"]), "pass", measure)
+                fill = colour if mark == "o" else "white"
+                label = f"{ {'rand': 'Rand index', 'difference': '|S* diff S|'}[measure] }, {title_of(method)}"
+                side.errorbar(at, mean, half, color=colour, marker=mark, mfc=fill, ls=line, capsize=2, label=label)
+        ax.set(title=f"mu = {cell['mu']}", xlabel="iteration", xticks=range(1, 11))
+        ax.set_ylabel("Rand index", color=STYLES[0][0])
+        right.set_ylabel("symmetric difference", color=STYLES[1][0])
+    handles = [*axes.ravel()[0].get_lines(), *right.get_lines()]
+    entries = [each for ax in (axes.ravel()[-1], right) for each in zip(*ax.get_legend_handles_labels(), strict=True)]
+    assert handles
+    figure.legend(*zip(*entries, strict=True), loc="outside lower center", ncols=2, frameon=False)
+    return figure
+
+
+def gap(experiment: Experiment, results: Results) -> Any:
+    """Figure 2: the gap over all s, with a band of one standard error."""
+    import matplotlib.pyplot as plt
+
+    figure, ax = plt.subplots(figsize=(7, 4), layout="constrained")
+    for method, (colour, _, line) in zip(experiment.methods, STYLES, strict=False):
+        rows = only(results, method=method)
+        if not rows:
+            continue
+        s, value, error = (np.array([row[key] for row in rows]) for key in ("s", "gap", "se"))
+        ax.fill_between(s, value - error, value + error, color=colour, alpha=0.2, lw=0)
+        ax.plot(s, value, color=colour, ls=line, label=f"{title_of(method)}: s = {rows[0]['chosen']}")
+        ax.axvline(rows[0]["chosen"], color=colour, ls=line, lw=0.8)
+    ax.axvline(50, color="0.5", lw=0.8, label="useful features: 50")
+    ax.set(xlabel="number of features s", ylabel="gap statistic", title="mu = 1, p = 500")
+    ax.legend(frameon=False)
+    return figure
+
+
+def weights(experiment: Experiment, results: Results) -> Any:
+    """Figure 3: the weight of every feature, the useful ones first."""
+    import matplotlib.pyplot as plt
+
+    figure, axes = plt.subplots(len(experiment.methods), 1, figsize=(7, 5), layout="constrained", sharex=True)
+    for ax, method in zip(axes, experiment.methods, strict=True):
+        rows = only(results, method=method)
+        for is_useful, (colour, mark, _) in ((True, STYLES[0]), (False, STYLES[1])):
+            part = [row for row in rows if row["useful"] == is_useful]
+            at, weight = [row["feature"] for row in part], [row["weight"] for row in part]
+            ax.plot(at, weight, mark, ms=3, color=colour, label="useful" if is_useful else "noise")
+        rand = f", Rand index {rows[0]['rand']:.3f}" if rows else ""
+        n_chosen = sum(row["weight"] > 0 for row in rows)
+        ax.set(title=f"{title_of(method)}: {n_chosen} features with a weight{rand}", ylabel="weight")
+    axes[-1].set_xlabel("feature")
+    axes[0].legend(frameon=False)
+    return figure
+
+
+def pca(experiment: Experiment, results: Results) -> Any:
+    """Figure 4: the truth in the components of useful and of all features, then each method's clusters."""
+    import matplotlib.pyplot as plt
+
+    some = only(results, method=experiment.methods[0])
+    panels: list[tuple[str, list[Row], str, str]] = [
+        ("True groups, useful features", some, "useful", "truth"),
+        ("True groups, all features", some, "all", "truth"),
+    ]
+    for method in experiment.methods:
+        rows = only(results, method=method)
+        rand = f", Rand {rows[0]['rand']:.3f}" if rows else ""
+        panels.append((f"{title_of(method)}{rand}", rows, "useful", "label"))
+    n_rows = -(-len(panels) // 2)
+    figure, axes = plt.subplots(n_rows, 2, figsize=(8.5, 3.1 * n_rows), layout="constrained")
+    for ax in axes.ravel()[len(panels) :]:
+        ax.set_visible(False)
+    for ax, (title, rows, place, group) in zip(axes.ravel(), panels, strict=False):
+        for g in sorted({row[group] for row in rows}):
+            colour, mark, _ = STYLES[g]
+            at = np.array([row[place] for row in rows if row[group] == g])
+            ax.plot(at[:, 0], at[:, 1], mark, color=colour, ms=4)
+        ax.set(title=title, xlabel="first component", ylabel="second component")
+    return figure
+
+
+def kappa(experiment: Experiment, results: Results) -> Any:
+    """Figure 5: Rand index by number of clusters; all methods, and without IF-PCA."""
+    import matplotlib.pyplot as plt
+
+    figure, axes = plt.subplots(2, 2, figsize=(9.5, 7.4), layout="constrained", sharex=True)
+    for row, size in zip(axes, (30, 20), strict=True):
+        for ax, left_out in zip(row, ((), ("if-pca",)), strict=True):
+            for method, (colour, mark, line) in zip(experiment.methods, STYLES, strict=False):
+                found = only(results, method=method, **{"group size": size})
+                if method not in left_out and found:
+                    at, mean, half = means(found, "kappa", "rand")
+                    label = title_of(method)
+                    ax.errorbar(at, mean, half, color=colour, marker=mark, ls=line, ms=4, capsize=2, label=label)
+            without = ", without IF-PCA" if left_out else ""
+            ax.set(title=f"{size} items a cluster{without}", xlabel="number of clusters", ylabel="Rand index")
+    figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=3, frameon=False)
+    return figure
+
+
+FIGURES: dict[str, Callable[[Experiment, Results], Any]] = {
+    "figure-convergence": convergence,
+    "figure-gap": gap,
+    "figure-weights": weights,
+    "figure-pca": pca,
+    "figure-kappa": kappa,
+}
+
+
+def draw(experiment: Experiment, results: Results) -> tuple[bytes, str] | None:
+    """The figure as PNG and as SVG; None for a table, or before there are results."""
+    if experiment.name not in FIGURES or not any(record.rows for record in results.records):
+        return None
+    import matplotlib as mpl
+
+    mpl.use("Agg")
+    import matplotlib.pyplot as plt
+
+    with mpl.rc_context({"svg.hashsalt": experiment.name, "svg.fonttype": "none"}):
+        figure = FIGURES[experiment.name](experiment, results)
+        png, svg = io.BytesIO(), io.StringIO()
+        figure.savefig(png, format="png", dpi=150, metadata={"Software": None})
+        figure.savefig(svg, format="svg", metadata={"Date": None})
+        plt.close(figure)
+    return png.getvalue(), svg.getvalue()

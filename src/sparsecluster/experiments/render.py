@@ -1,0 +1,254 @@
+"""From the table of results to what people read: Markdown, CSV and HTML. Nothing is computed but means and spreads."""
+
+from __future__ import annotations
+
+import csv
+import html
+import io
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .base import Cell, Experiment, Printed, values_of
+from .contenders import title_of
+from .runner import Results
+
+LIMITS = ("limit", "limit-medoids")
+HEADINGS = {
+    "rand": "Rand index",
+    "difference": "symmetric difference",
+    "time": "seconds",
+    "error": "error rate",
+    "n": "n",
+    "p": "p",
+    "kappa": "kappa",
+}
+NOT_AVAILABLE, NOT_RUN = "not available", "not run"
+
+
+class Summary(NamedTuple):
+    """A measure of a method in a cell: how many repeats, mean, spread; what the paper prints, and what the limit is."""
+
+    cell: Cell
+    method: str
+    measure: str
+    n: int
+    mean: float
+    sd: float
+    printed: Printed | None
+    limit: float | None
+    failed: str | None = None
+
+    @property
+    def error(self) -> float:
+        """Standard error of the mean."""
+        return self.sd / math.sqrt(self.n) if self.n > 1 else math.nan
+
+
+def summarise(experiment: Experiment, results: Results, measure: str) -> list[Summary]:
+    """A summary for every cell and method that the experiment has, run or not."""
+    values: dict[tuple[Any, ...], list[float]] = {}
+    for row in results.rows():
+        if measure in row:
+            key = (*(row[name] for name in experiment.cells[0]), row["method"])
+            values.setdefault(key, []).append(float(row[measure]))
+    failed = {(*values_of(r.task.cell), r.task.method): r.error for r in results.records if r.error is not None}
+    summaries = []
+    for cell in experiment.cells:
+        at = values_of(cell)
+        limit = values.get((*at, "limit"))
+        for method in (*experiment.methods, *experiment.unavailable):
+            found = values.get((*at, method), [])
+            summaries.append(
+                Summary(
+                    cell,
+                    method,
+                    measure,
+                    len(found),
+                    float(np.mean(found)) if found else math.nan,
+                    float(np.std(found, ddof=1)) if len(found) > 1 else math.nan,
+                    experiment.printed.get(measure, {}).get(at, {}).get(method),
+                    float(np.mean(limit)) if limit and method not in LIMITS else None,
+                    failed.get((*at, method)),
+                )
+            )
+    return summaries
+
+
+# ---------------------------------------------------------------- cells
+
+
+def digits(measure: str) -> int:
+    """Decimals that a measure is shown with."""
+    return {"rand": 3, "error": 3, "time": 3, "difference": 1}.get(measure, 0)
+
+
+def shown(value: float, measure: str, sign: bool = False) -> str:
+    """A number without a leading zero, as the paper's tables have it."""
+    if math.isnan(value):
+        return ""
+    text = f"{value:{'+' if sign else ''}.{digits(measure)}f}"
+    return text.replace("0.", ".", 1) if measure in ("rand", "error") and abs(value) < 1 else text
+
+
+def lines_of(summary: Summary, unavailable: Sequence[str]) -> list[str]:
+    """What stands in a cell: ours, the paper's and the difference, the limit and the difference."""
+    measure = summary.measure
+    if summary.method in unavailable:
+        paper = summary.printed
+        return [NOT_AVAILABLE, *([f"paper {shown(paper[0], measure)}"] if paper else [])]
+    if not summary.n:
+        return ["failed" if summary.failed else NOT_RUN]
+    spread = f" ({shown(summary.sd, measure)})" if summary.n > 1 else ""
+    lines = [f"{shown(summary.mean, measure)}{spread}"]
+    if summary.printed is not None:
+        difference = shown(summary.mean - summary.printed[0], measure, sign=True)
+        lines.append(f"paper {shown(summary.printed[0], measure)} ({difference})")
+    if summary.limit is not None and measure == "rand":
+        difference = shown(summary.mean - summary.limit, measure, sign=True)
+        lines.append(f"limit {shown(summary.limit, measure)} ({difference})")
+    return lines
+
+
+class Grid(NamedTuple):
+    """A table ready to be written: heading, columns, and rows of cells that have several lines each."""
+
+    heading: str
+    header: list[str]
+    rows: list[list[list[str]]]
+
+
+def grids(experiment: Experiment, results: Results) -> list[Grid]:
+    """One grid a measure: a row for every method in every block, a column for every value of `across`."""
+    made = []
+    for measure in experiment.measures:
+        summaries = summarise(experiment, results, measure)
+        block_keys = [key for key in experiment.cells[0] if key != experiment.across]
+        columns = list(dict.fromkeys(cell.get(experiment.across) for cell in experiment.cells))
+        rows: dict[tuple[Any, ...], dict[Any, list[str]]] = {}
+        for each in summaries:
+            block = tuple(each.cell[key] for key in block_keys)
+            column = each.cell.get(experiment.across)
+            rows.setdefault((*block, each.method), {})[column] = lines_of(each, experiment.unavailable)
+        heads = [f"{experiment.across} = {column}" if experiment.across else HEADINGS[measure] for column in columns]
+        header = [*block_keys, "method", *heads]
+        body = [
+            [
+                *([str(value)] for value in key[:-1]),
+                [title_of(key[-1])],
+                *(cells.get(column, [""]) for column in columns),
+            ]
+            for key, cells in rows.items()
+        ]
+        made.append(Grid(HEADINGS.get(measure, measure), header, body))
+    return made
+
+
+# ---------------------------------------------------------------- pages
+
+
+def provenance(experiment: Experiment, results: Results) -> list[str]:
+    """How the results came about: command, seeds, machine and duration."""
+    seeds = sorted({record.task.seed for record in results.records})
+    machines = {
+        f"{run['cores']} cores, {run['memory']}, Python {run['python']}, sparsecluster {run['version']}"
+        for run in results.runs
+        if "cores" in run
+    }
+    commands = dict.fromkeys(run["command"] for run in results.runs if run.get("command"))
+    wall = sum(run["seconds"] for run in results.runs if "seconds" in run)
+    lines = [f"`{command}`" for command in commands]
+    span = f"seeds {seeds[0]} to {seeds[-1]}" if len(seeds) > 1 else f"seed {seeds[0]}" if seeds else "no results"
+    lines.append(f"{len(seeds)} repeats, {span}; {wall:.0f} s on {'; '.join(sorted(machines)) or 'no machine'}.")
+    failures = sorted({record.error for record in results.records if record.error})
+    lines += [f"Failed: {error}" for error in failures]
+    return lines
+
+
+def escaped(text: str) -> str:
+    """Text that a Markdown table shows as it is."""
+    return html.escape(text, quote=False).replace("|", "\\|").replace("\n", " ")
+
+
+def markdown(experiment: Experiment, results: Results, figure: str | None = None) -> str:
+    """The page as Markdown."""
+    parts = [f"# {experiment.title}", *([experiment.note] if experiment.note else [])]
+    parts.append("\n".join(f"{escaped(line)}  " for line in provenance(experiment, results)))
+    if figure:
+        parts.append(f"![{experiment.title}]({figure})")
+    if not experiment.is_figure or experiment.name == "figure-kappa":
+        parts.append(EXPLAINED)
+        for grid in grids(experiment, results):
+            lines = [grid.header, ["---"] * len(grid.header)]
+            lines += [["<br>".join(map(escaped, cell)) for cell in row] for row in grid.rows]
+            table = "\n".join("| " + " | ".join(line) + " |" for line in lines)
+            parts.append(f"## {grid.heading[0].upper()}{grid.heading[1:]}\n\n{table}")
+    return "\n\n".join(parts) + "\n"
+
+
+EXPLAINED = (
+    "Each cell: the mean here (standard deviation); what the paper prints and the difference; the limit, K-means told "
+    "the useful features, and the difference."
+)
+
+
+def comma_separated(experiment: Experiment, results: Results) -> str:
+    """One line for every cell, method and measure."""
+    keys = list(experiment.cells[0])
+    columns = ["n", "mean", "sd", "se", "paper_mean", "paper_sd", "limit"]
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow([*keys, "method", "measure", *columns])
+    for measure in experiment.measures:
+        for each in summarise(experiment, results, measure):
+            paper = each.printed or (None, None)
+            numbers = [each.n, each.mean, each.sd, each.error, *paper, each.limit]
+            cells = ["" if value is None or value != value else value for value in numbers]
+            writer.writerow([*values_of(each.cell), each.method, measure, *cells])
+    return text.getvalue()
+
+
+PAGE = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{title}</title>
+<style>
+:root {{ color-scheme: light dark; }}
+body {{ font: 16px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 70rem; padding: 0 1rem; }}
+.scroll {{ overflow-x: auto; }}
+table {{ border-collapse: collapse; font-variant-numeric: tabular-nums; }}
+th, td {{ border-bottom: 1px solid #8886; padding: .3rem .6rem; text-align: left; vertical-align: top; }}
+small {{ display: block; opacity: .75; }}
+svg, img {{ max-width: 100%; height: auto; background: white; }}
+</style>
+</head>
+<body>
+<h1>{title}</h1>
+{body}
+</body>
+</html>
+"""
+
+
+def web_page(experiment: Experiment, results: Results, svg: str | None = None) -> str:
+    """The page as one HTML file, the figure in it."""
+    body = [f"<p>{html.escape(line)}</p>" for line in (experiment.note, *provenance(experiment, results)) if line]
+    if svg:
+        body.append(svg)
+    if not experiment.is_figure or experiment.name == "figure-kappa":
+        body.append(f"<p>{EXPLAINED}</p>")
+        for grid in grids(experiment, results):
+            head = "".join(f"<th scope=col>{html.escape(name)}</th>" for name in grid.header)
+            rows = "".join(f"<tr>{''.join(map(_html_cell, row))}</tr>" for row in grid.rows)
+            body.append(f"<h2>{html.escape(grid.heading)}</h2><div class=scroll><table><thead><tr>{head}</tr></thead>")
+            body.append(f"<tbody>{rows}</tbody></table></div>")
+    return PAGE.format(title=html.escape(experiment.title), body="\n".join(body))
+
+
+def _html_cell(lines: Iterable[str]) -> str:
+    first, *rest = map(html.escape, lines)
+    return f"<td>{first}{''.join(f'<small>{line}</small>' for line in rest)}</td>"

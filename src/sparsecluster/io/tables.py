@@ -1,0 +1,310 @@
+"""Tables from files: CSV and its relatives, Parquet, Feather, Excel, NumPy, H5AD and Matrix Market."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .text import OPENERS, FileError, text_frame
+
+TEXT = (".csv", ".tsv", ".txt", ".tab", ".dat")
+EXCEL = (".xlsx", ".xlsm", ".xls", ".ods")
+# A first column of text in which every value is different names the rows.
+Frame = Any
+
+
+class Options(NamedTuple):
+    """How a file is to be read, where it does not say itself."""
+
+    sheet: str | None = None
+    encoding: str | None = None
+    delimiter: str | None = None
+    decimal: str | None = None
+
+
+class Loaded(NamedTuple):
+    """A table ready for `fit`: X (a data frame, or a sparse matrix), names of rows and columns, and the truth if any.
+
+    `notes` say what was decided on the way.
+    """
+
+    X: Any
+    ids: list[str]
+    names: list[str]
+    truth: Any | None
+    notes: list[str]
+
+
+def read_table(
+    source: str | Path,
+    *,
+    id_column: str | None = None,
+    truth: str | None = None,
+    drop: tuple[str, ...] = (),
+    transpose: bool = False,
+    options: Options | None = None,
+) -> Loaded:
+    """Read a file, or standard input for "-", as a table of items x features.
+
+    `id_column` names the rows (a first column of text without repeats does so by itself), `truth` is a column with
+    known groups, which is set apart, `drop` are columns to leave out; `transpose` is for tables with features in rows.
+    """
+    name = "standard input" if str(source) == "-" else str(source)
+    if str(source) != "-":
+        _check_there(Path(source), name)
+    try:
+        import pandas as pd
+    except ImportError as error:
+        raise FileError("Reading tables needs pandas. Install it by: pip install sparsecluster[tables]") from error
+    given = _reader(str(source))(str(source), name, options or Options())
+    if isinstance(given, Loaded):
+        return given
+    frame: Frame = given
+    if frame.shape[0] == 0 or frame.shape[1] == 0:
+        raise FileError(f"{name} has no rows or no columns besides its header.")
+    notes: list[str] = []
+    frame.columns = [str(column) for column in frame.columns]
+    frame = _with_ids(frame, id_column, name, notes)
+    if transpose:
+        frame = _turned(frame, name, notes)
+    kept = None
+    if truth is not None:
+        _check_column(frame, truth, name, "--truth")
+        kept = frame[truth]
+        frame = frame.drop(columns=truth)
+        notes.append(f"column {truth!r} is the truth to compare with, and not used")
+    for column in drop:
+        _check_column(frame, column, name, "--drop")
+        frame = frame.drop(columns=column)
+    if frame.shape[1] == 0:
+        raise FileError(f"{name} has no columns left to group by.")
+    assert isinstance(frame, pd.DataFrame)
+    return Loaded(frame, [str(each) for each in frame.index], list(frame.columns), kept, notes)
+
+
+# ---------------------------------------------------------------- rows and columns
+
+
+def _check_there(path: Path, name: str) -> None:
+    if path.is_dir():
+        raise FileError(f"{name} is a folder. Give the name of a file.")
+    if not path.exists():
+        raise FileError(f"There is no file {name}.")
+    if path.stat().st_size == 0:
+        raise FileError(f"{name} is empty.")
+
+
+def _check_column(frame: Frame, column: str, name: str, option: str) -> None:
+    if column not in frame.columns:
+        import difflib
+
+        near = difflib.get_close_matches(column, list(frame.columns), n=1)
+        hint = f" Did you mean {near[0]!r}?" if near else f" Its columns are {', '.join(frame.columns[:5])}, ..."
+        raise FileError(f"{option} names a column {column!r} that {name} does not have.{hint}")
+
+
+def _with_ids(frame: Frame, id_column: str | None, name: str, notes: list[str]) -> Frame:
+    """Rows named by a column, which is then no feature."""
+    if id_column is not None:
+        _check_column(frame, id_column, name, "--id")
+    elif frame.shape[1] > 1 and _names_rows(frame.iloc[:, 0]):
+        id_column = frame.columns[0]
+        notes.append(f"column {id_column!r} holds text without repeats: it names the rows")
+    if id_column is None:
+        return frame
+    ids = frame[id_column].astype(str)
+    if frame[id_column].isna().any():
+        raise FileError(f"{name}: {int(frame[id_column].isna().sum())} rows have no id in column {id_column!r}.")
+    if ids.duplicated().any():
+        twice = ids[ids.duplicated()].unique()[:5]
+        raise FileError(
+            f"{name}: ids must differ, and {', '.join(map(repr, twice))} come more than once in column {id_column!r}."
+        )
+    return frame.drop(columns=id_column).set_index(ids.rename(None))
+
+
+def _names_rows(column: Any) -> bool:
+    import pandas as pd
+
+    is_text = pd.api.types.is_object_dtype(column) or pd.api.types.is_string_dtype(column)
+    return bool(is_text and not column.isna().any() and column.is_unique and len(column) > 2)
+
+
+def _turned(frame: Frame, name: str, notes: list[str]) -> Frame:
+    """Features in rows become features in columns; all must be numbers."""
+    numbers = frame.apply(lambda column: _as_numbers(column, name))
+    notes.append(f"turned: {frame.shape[0]} rows are features, {frame.shape[1]} columns are items")
+    turned = numbers.T
+    turned.columns = [str(each) for each in turned.columns]
+    twice = turned.columns[turned.columns.duplicated()].unique()[:5]
+    if len(twice):
+        raise FileError(
+            f"{name}: names of features must differ, and {', '.join(map(repr, twice))} come more than once."
+        )
+    return turned
+
+
+def _as_numbers(column: Any, name: str) -> Any:
+    import pandas as pd
+
+    try:
+        return pd.to_numeric(column)
+    except (ValueError, TypeError) as error:
+        raise FileError(
+            f"{name}: with features in rows all other cells must be numbers; column {column.name!r} holds text. Name "
+            "the column with the names of the features by --id."
+        ) from error
+
+
+# ---------------------------------------------------------------- one function a kind
+
+
+def _reader(source: str) -> Callable[[str, str, Options], Any]:
+    suffixes = [suffix.lower() for suffix in Path(source).suffixes]
+    if suffixes and suffixes[-1] in (*OPENERS, ".zst", ".zip"):
+        suffixes.pop()
+    suffix = suffixes[-1] if suffixes else ".csv"
+    readers: dict[str, Callable[[str, str, Options], Any]] = {
+        **dict.fromkeys(TEXT, _text),
+        **dict.fromkeys(EXCEL, _excel),
+        ".parquet": _parquet,
+        ".pq": _parquet,
+        ".feather": _feather,
+        ".arrow": _feather,
+        ".npy": _numpy,
+        ".npz": _numpy,
+        ".h5ad": _h5ad,
+        ".mtx": _matrix_market,
+    }
+    return readers.get(suffix, _text)
+
+
+def _text(source: str, name: str, options: Options) -> Frame:
+    if source.lower().endswith((".zst", ".zip")):
+        raise FileError(f"{name}: of packed text files .gz, .bz2 and .xz are read. Unpack it first.")
+    delimiter = options.delimiter or ("\t" if ".tsv" in source.lower() else None)
+    return text_frame(source, name, options.encoding, delimiter, options.decimal)
+
+
+def _with_package(read: Callable[[], Any], package: str, name: str) -> Any:
+    try:
+        return read()
+    except ImportError as error:
+        raise FileError(f"Reading {name} needs {package}. Install it by: pip install {package}") from error
+    except FileError:
+        raise
+    except Exception as error:
+        raise FileError(f"{name} cannot be read ({type(error).__name__}: {str(error).splitlines()[0]}).") from error
+
+
+def _excel(source: str, name: str, options: Options) -> Frame:
+    import pandas as pd
+
+    def read() -> Frame:
+        with pd.ExcelFile(source) as book:
+            if options.sheet is not None and options.sheet not in book.sheet_names:
+                listed = ", ".join(map(repr, book.sheet_names))
+                raise FileError(f"{name} has no sheet {options.sheet!r}; it has {listed}.")
+            return book.parse(options.sheet or book.sheet_names[0], na_values=["?", "."])
+
+    return _with_package(read, "openpyxl", name)
+
+
+def _parquet(source: str, name: str, options: Options) -> Frame:
+    import pandas as pd
+
+    return _named_index(_with_package(lambda: pd.read_parquet(source), "pyarrow", name))
+
+
+def _feather(source: str, name: str, options: Options) -> Frame:
+    import pandas as pd
+
+    return _named_index(_with_package(lambda: pd.read_feather(source), "pyarrow", name))
+
+
+def _named_index(frame: Frame) -> Frame:
+    """An index with a meaning as the first column, as in a text file."""
+    import pandas as pd
+
+    return frame if isinstance(frame.index, pd.RangeIndex) else frame.reset_index()
+
+
+def _numpy(source: str, name: str, options: Options) -> Frame:
+    """An array; of an archive the array X, or the only one. Nothing is unpickled."""
+    import pandas as pd
+
+    def read() -> Frame:
+        kept = np.load(source, allow_pickle=False)
+        if isinstance(kept, np.ndarray):
+            return kept
+        with kept:
+            key = "X" if "X" in kept.files else kept.files[0] if len(kept.files) == 1 else None
+            if key is None:
+                raise FileError(f"{name} holds {', '.join(kept.files)}; one of them must be called X.")
+            return kept[key]
+
+    array = _with_package(read, "numpy", name)
+    if array.ndim != 2:
+        raise FileError(f"{name} must hold a table, an array of two dimensions; it has {array.ndim}.")
+    return pd.DataFrame(array, columns=[f"x{a}" for a in range(array.shape[1])])
+
+
+def _h5ad(source: str, name: str, options: Options) -> Loaded:
+    def read() -> Loaded:
+        import anndata
+
+        data = anndata.read_h5ad(source)
+        return Loaded(data.X, list(map(str, data.obs_names)), list(map(str, data.var_names)), None, [])
+
+    loaded: Loaded = _with_package(read, "anndata", name)
+    return loaded
+
+
+def _matrix_market(source: str, name: str, options: Options) -> Loaded:
+    """Matrix Market as 10x Genomics has it: genes in rows, their names and those of the cells in files beside it."""
+    from scipy.io import mmread
+
+    matrix = _with_package(lambda: mmread(source), "scipy", name)
+    folder = Path(source).parent
+    genes = _beside(folder, ("genes", "features"), matrix.shape[0])
+    cells = _beside(folder, ("barcodes", "cells"), matrix.shape[1])
+    if genes is None and cells is None:
+        genes = _beside(folder, ("genes", "features"), matrix.shape[1])
+        cells = _beside(folder, ("barcodes", "cells"), matrix.shape[0])
+        X = matrix.tocsc()
+    else:
+        X = matrix.T.tocsc()
+    names = genes or [f"x{a}" for a in range(X.shape[1])]
+    notes = [] if genes is None else ["genes are in rows, as 10x Genomics has it: turned"]
+    return Loaded(X, cells or [str(i) for i in range(X.shape[0])], names, None, notes)
+
+
+def _beside(folder: Path, words: tuple[str, ...], count: int) -> list[str] | None:
+    """Names from a file beside a matrix, if it has as many lines as there are rows."""
+    import gzip
+
+    for word in words:
+        for file in (folder / f"{word}.tsv", folder / f"{word}.tsv.gz", folder / f"{word}.txt"):
+            if file.is_file():
+                with gzip.open(file, "rt") if file.suffix == ".gz" else file.open() as lines:
+                    names = [line.rstrip("\n").split("\t") for line in lines]
+                if len(names) == count:
+                    return unique([row[1] if len(row) > 1 else row[0] for row in names])
+    return None
+
+
+def unique(names: list[str]) -> list[str]:
+    """Names with a number behind those that were there before.
+
+    >>> unique(["a", "b", "a"])
+    ['a', 'b', 'a-1']
+    """
+    seen: dict[str, int] = {}
+    made = []
+    for name in names:
+        seen[name] = seen.get(name, -1) + 1
+        made.append(f"{name}-{seen[name]}" if seen[name] else name)
+    return made
