@@ -57,13 +57,28 @@ MAY_IMPORT = {
         *("parallel", "parameters", "progress", "reading", "sas", "tables"),
     },
     "experiments": {
-        *("clusterers", "datasets", "evaluate", "features", "methods", "parallel", "progress", "sas", "__init__"),
+        *(
+            "clusterers",
+            "datasets",
+            "evaluate",
+            "features",
+            "methods",
+            "parallel",
+            "progress",
+            "sas",
+            "__init__",
+            "files",
+        ),
     },
+    "compare": {"checks", "evaluate", "features", "methods", "parameters", "progress"},
     "evaluate": set(),
     "datasets": {"cache", "features", "files"},
-    "__init__": {"evaluate", "gap", "methods", "sas"},
+    "__init__": {"compare", "evaluate", "gap", "methods", "sas"},
     "__main__": {"cli"},
-    "cli": {"__init__", "datasets", "evaluate", "sas"},
+    "cli": {
+        *("__init__", "checks", "compare", "datasets", "evaluate", "experiments", "files", "io", "methods"),
+        *("progress", "sas"),
+    },
 }
 
 

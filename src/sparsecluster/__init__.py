@@ -8,6 +8,7 @@ __version__ = "0.1.0"
 __all__ = [
     "COSA",
     "IFPCA",
+    "Comparison",
     "GapCurve",
     "PlainClustering",
     "RegularizedKMeans",
@@ -19,12 +20,14 @@ __all__ = [
     "SpectralGem",
     "__version__",
     "adjusted_rand_index",
+    "compare_methods",
     "error_rate",
     "rand_index",
     "symmetric_difference",
 ]
 
 if TYPE_CHECKING:
+    from .compare import Comparison, compare_methods
     from .evaluate import adjusted_rand_index, error_rate, rand_index, symmetric_difference
     from .gap import GapCurve
     from .methods.cosa import COSA
@@ -40,6 +43,7 @@ if TYPE_CHECKING:
 
 # Where the public names live. They are loaded at first use: scikit-learn and Numba take a second to import.
 _HOMES = {
+    "Comparison": "compare",
     "GapCurve": "gap",
     "COSA": "methods.cosa",
     "IFPCA": "methods.ifpca",
@@ -52,6 +56,7 @@ _HOMES = {
     "SparseKMedoids": "methods.sparse_kmedoids",
     "SpectralGem": "methods.spectral_gem",
     "adjusted_rand_index": "evaluate",
+    "compare_methods": "compare",
     "error_rate": "evaluate",
     "rand_index": "evaluate",
     "symmetric_difference": "evaluate",

@@ -5,10 +5,13 @@ from __future__ import annotations
 import typer
 
 from .. import __version__
+from .compare import compare
 from .demo import demo
+from .reproduce import reproduce
 
 app = typer.Typer(no_args_is_help=True, add_completion=True, rich_markup_mode=None, pretty_exceptions_enable=False)
-app.command()(demo)
+for command in (demo, compare, reproduce):
+    app.command()(command)
 
 
 def _show_version(wanted: bool) -> None:

@@ -1,0 +1,100 @@
+"""`sparsecluster compare`: several methods on the user's table."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from .errors import plainly
+
+
+@plainly
+def compare(
+    data: Annotated[str, typer.Argument(help="The table: CSV, TSV, Parquet, Excel, ...; - for standard input.")],
+    clusters: Annotated[int, typer.Option("--clusters", "-k", help="Number of groups.", min=2)],
+    truth: Annotated[str | None, typer.Option(help="Column with known groups, only for scoring.")] = None,
+    methods: Annotated[str, typer.Option(help="Names with commas between, or all; see `sparsecluster methods`.")] = "",
+    repeats: Annotated[int, typer.Option(help="Fits of each method, with different seeds.", min=1)] = 3,
+    id_: Annotated[str | None, typer.Option("--id", help="Column that names the rows.")] = None,
+    metric: Annotated[str, typer.Option(help="How columns tell rows apart; auto goes by their types.")] = "auto",
+    transpose: Annotated[bool, typer.Option("--transpose", help="Features are in rows.")] = False,
+    sheet: Annotated[str | None, typer.Option(help="Sheet of an Excel file.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Folder for comparison.csv, agreement.csv and comparison.md.")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Seed.", min=0)] = 0,
+    jobs: Annotated[int, typer.Option(help="Threads; the results do not depend on it.")] = 1,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing; needs --out.")] = False,
+) -> None:
+    """Run several methods on a table and show time, features, stability and agreement.
+
+    Examples:
+
+      sparsecluster compare genes.csv -k 3 --truth tissue
+
+      sparsecluster compare table.xlsx -k 4 --methods sas,sparse-kmeans,ward --out comparison
+    """
+    from ..compare import USUAL, compare_methods
+    from ..files import write
+    from ..io import Options, read_table
+    from ..methods.registry import METHODS
+
+    names = [name.strip() for name in methods.split(",") if name.strip()]
+    chosen = list(METHODS) if names == ["all"] else names or list(USUAL)
+    loaded = read_table(data, id_column=id_, truth=truth, transpose=transpose, options=Options(sheet))
+    found = compare_methods(
+        loaded.X,
+        clusters,
+        methods=chosen,
+        truth=None if loaded.truth is None else loaded.truth.to_numpy().astype(str),
+        repeats=repeats,
+        random_state=seed,
+        n_jobs=jobs,
+        verbose=False if quiet else "auto",
+        **({} if metric == "auto" else {"metric": metric}),
+    )
+    frame, agreement = found.frame(), found.agreement()
+    if out is not None:
+        write(out / "comparison.csv", frame.to_csv())
+        write(out / "agreement.csv", agreement.to_csv())
+        write(out / "comparison.md", _markdown(frame, agreement))
+    if not quiet:
+        for note in loaded.notes:
+            typer.echo(f"Note: {note}.", err=True)
+        _print(frame, agreement)
+        if out is not None:
+            typer.echo(f"Written to {out}.")
+
+
+def _print(frame, agreement) -> None:  # type: ignore[no-untyped-def]
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.table import Table
+
+    console = Console(highlight=False)
+    shown = frame.drop(columns="failed")
+    table = Table("method", *(str(column) for column in shown.columns), box=None)
+    for name, row in shown.iterrows():
+        cells = ["" if value != value else f"{value:.3f}" for value in row]
+        reason = frame.loc[name, "failed"]
+        table.add_row(str(name), *(["failed: " + escape(reason)] if reason else cells))
+    console.print(table)
+    if len(agreement) > 1:
+        console.print("\nAgreement between methods (adjusted Rand index):")
+        table = Table("", *agreement.columns, box=None)
+        for name, row in agreement.iterrows():
+            table.add_row(str(name), *(f"{value:.2f}" for value in row))
+        console.print(table)
+
+
+def _markdown(frame, agreement) -> str:  # type: ignore[no-untyped-def]
+    def table(given) -> str:  # type: ignore[no-untyped-def]
+        lines = [["", *map(str, given.columns)], ["---"] * (given.shape[1] + 1)]
+        for name, row in given.iterrows():
+            cells = [value if isinstance(value, str) else "" if value != value else f"{value:.3f}" for value in row]
+            lines.append([str(name), *(cell.replace("|", "\\|").replace("<", "&lt;") for cell in cells)])
+        return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+    return f"# Comparison\n\n{table(frame)}\n\n## Agreement (adjusted Rand index)\n\n{table(agreement)}\n"

@@ -1,0 +1,143 @@
+"""`sparsecluster reproduce`: the paper's tables and figures."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from .errors import plainly
+
+# Repeats of `all`, where nothing is said: enough to see, in the time of a coffee break.
+REPEATS_OF_ALL = 2
+
+
+@plainly
+def reproduce(
+    name: Annotated[str, typer.Argument(help="What to reproduce, one of --list, or all.")] = "",
+    list_: Annotated[
+        bool, typer.Option("--list", help="Show what there is, its size and about how long it takes.")
+    ] = False,
+    repeats: Annotated[
+        int | None, typer.Option(help="Simulated tables a cell; the paper's number if not given.", min=1)
+    ] = None,
+    cells: Annotated[str, typer.Option(help='Only some cells, such as "mu=0.6,p=100 mu=0.7,p=100".')] = "",
+    methods: Annotated[str, typer.Option(help="Only some methods, with commas between.")] = "",
+    seed: Annotated[int, typer.Option(help="Seed of the first repeat.", min=0)] = 0,
+    jobs: Annotated[int, typer.Option(help="Processes; the results do not depend on it. -1: all cores.")] = -1,
+    out: Annotated[Path, typer.Option(help="Folder for the table of results and the pages made from it.")] = Path(
+        "results"
+    ),
+    variant: Annotated[str, typer.Option(help="Where the paper's text and code differ: text or code.")] = "text",
+    data: Annotated[str | None, typer.Option(help="Folder with the microarray data sets of Table 5.")] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no summary.")] = False,
+) -> None:
+    """Run an experiment of the paper and write it as Markdown, CSV, HTML and figures.
+
+    Each result is written as it comes: a run that is stopped goes on where it was, and one that is finished is only
+    drawn again.
+
+    Examples:
+
+      sparsecluster reproduce --list
+
+      sparsecluster reproduce table-1a --repeats 10 --cells "mu=0.6,p=1000"
+
+      sparsecluster reproduce all --repeats 2 --out results
+    """
+    from ..experiments.base import VARIANTS, Setting
+    from ..experiments.catalogue import EXPERIMENTS
+    from ..experiments.pages import render
+    from ..experiments.runner import run
+    from ..progress import Progress
+
+    if list_ or not name:
+        _show_list(EXPERIMENTS)
+        return
+    from ..checks import check_choice
+
+    check_choice("NAME", name, [*EXPERIMENTS, "all"], " (see --list)")
+    check_choice("--variant", variant, list(VARIANTS))
+    chosen = list(EXPERIMENTS) if name == "all" else [name]
+    if name == "all" and repeats is None:
+        repeats = REPEATS_OF_ALL
+    for each in chosen:
+        experiment = EXPERIMENTS[each]
+        own = variant if variant in experiment.variants else experiment.variants[0]
+        setting = Setting(own, data)  # type: ignore[arg-type]
+        results = run(
+            experiment,
+            out,
+            repeats=repeats,
+            seed=seed,
+            methods=_methods(methods, experiment, name == "all"),
+            cells=_cells(cells, experiment),
+            jobs=jobs,
+            setting=setting,
+            command="sparsecluster " + " ".join(map(shlex.quote, _told(sys.argv[1:]))),
+            progress=Progress(False if quiet else "auto"),
+        )
+        files = render(experiment, out, setting)
+        if not quiet:
+            failed = sum(record.error is not None for record in results.records)
+            note = f", {failed} failed" if failed else ""
+            page = next(file for file in files if file.suffix == ".md")
+            typer.echo(f"{experiment.name}: {len(results.records)} results{note}; {page}")
+
+
+def _told(arguments: list[str]) -> list[str]:
+    """The command without the places of files on this machine."""
+    kept, skip = [], False
+    for argument in arguments:
+        if not skip and argument not in ("--out", "--data"):
+            kept.append(argument)
+        skip = argument in ("--out", "--data")
+    return [each for each in kept if not each.startswith(("--out=", "--data="))]
+
+
+def _methods(text: str, experiment: Any, is_all: bool) -> list[str]:
+    from ..checks import check_choice
+
+    names = [name.strip() for name in text.split(",") if name.strip()]
+    if not is_all:
+        for name in names:
+            check_choice("--methods", name, list(experiment.methods))
+    return names
+
+
+def _cells(text: str, experiment: Any) -> list[dict[str, Any]]:
+    """Cells that have the values given: "mu=0.6,p=100" for one, with blanks between several."""
+    if not text:
+        return []
+    wanted = [dict(pair.split("=", 1) for pair in each.split(",") if "=" in pair) for each in text.split()]
+    chosen = [
+        dict(cell)
+        for cell in experiment.cells
+        if any(each and all(str(cell.get(key)) == value for key, value in each.items()) for each in wanted)
+    ]
+    if not chosen:
+        some = "; ".join(",".join(f"{key}={value}" for key, value in cell.items()) for cell in experiment.cells[:3])
+        raise ValueError(f"--cells {text!r} fits no cell of {experiment.name}; it has {some}; ...")
+    return chosen
+
+
+def _show_list(experiments: dict[str, Any]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    from ..experiments.base import Experiment
+
+    table = Table("name", "what it is", "cells", "methods", "repeats", "minutes a repeat, one core", box=None)
+    each: Experiment
+    for each in experiments.values():
+        repeats = "1" if each.one_repeat else str(each.repeats)
+        size = str(len(each.cells)), str(len(each.methods)), repeats
+        table.add_row(each.name, each.title, *size, MINUTES.get(each.name, ""))
+    Console(highlight=False).print(table)
+
+
+# Measured with one process of a 2-core machine, --repeats 1; table 5 on the four sets that were there.
+MINUTES: dict[str, str] = {}

@@ -1,0 +1,30 @@
+"""Writes what `render` and `figures` make of a table of results: Markdown, CSV, HTML, and the figure as PNG and SVG."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ..files import write
+from .base import Experiment, Setting
+from .figures import draw
+from .render import comma_separated, markdown, web_page
+from .runner import load, table_of
+
+
+def render(experiment: Experiment, folder: Path, setting: Setting) -> list[Path]:
+    """Write every page of an experiment from its table on disk, and nothing else; returns the files."""
+    results = load(table_of(experiment, folder, setting))
+    suffix = f"-{setting.variant}" if len(experiment.variants) > 1 else ""
+    stem = f"{experiment.name}{suffix}"
+    written = []
+    svg = None
+    drawn = draw(experiment, results)
+    if drawn is not None:
+        png, svg = drawn
+        written += [write(folder / f"{stem}.png", png), write(folder / f"{stem}.svg", svg)]
+    figure = f"{stem}.png" if drawn is not None else None
+    written.append(write(folder / f"{stem}.md", markdown(experiment, results, figure)))
+    written.append(write(folder / f"{stem}.html", web_page(experiment, results, svg)))
+    if not experiment.is_figure or experiment.name == "figure-kappa":
+        written.append(write(folder / f"{stem}.csv", comma_separated(experiment, results)))
+    return written
