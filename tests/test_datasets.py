@@ -5,8 +5,8 @@ import sys
 import numpy as np
 import pytest
 
-from sparsecluster.datasets import bernoulli_groups, correlated_groups, mixed_groups, shifted_groups
-from sparsecluster.datasets.designs import DIFFERENT_COVARIANCES, SAME_COVARIANCE
+from sparsecluster.datasets import bernoulli_groups, correlated_groups, many_groups, mixed_groups, shifted_groups
+from sparsecluster.datasets.designs import CENTRE_VARIANCE, DIFFERENT_COVARIANCES, SAME_COVARIANCE
 
 # Items in a group that is large enough to show its mean and covariance.
 MANY = 20_000
@@ -119,6 +119,48 @@ def test_bernoulli_features_are_independent_within_a_group():
 def test_bernoulli_groups_need_room_for_their_15_useful_features():
     with pytest.raises(ValueError, match="at least 15"):
         bernoulli_groups(n_features=14)
+
+
+@pytest.mark.parametrize("kappa", [2, 3, 10])
+@pytest.mark.parametrize("size", [20, 30])
+def test_many_groups_are_as_many_as_asked_for_with_50_useful_features_of_500(kappa, size):
+    X, truth, useful = many_groups(kappa, group_size=size)
+    assert X.shape == (kappa * size, 500)
+    np.testing.assert_array_equal(truth, np.repeat(np.arange(kappa), size))
+    np.testing.assert_array_equal(useful, np.arange(500) < 50)
+
+
+def test_many_groups_have_the_sizes_asked_for():
+    X, truth, useful = many_groups(4, n_features=12, n_useful=5, group_size=3)
+    assert X.shape == (12, 12)
+    assert np.bincount(truth).tolist() == [3, 3, 3, 3]
+    np.testing.assert_array_equal(useful, np.arange(12) < 5)
+
+
+def test_a_seed_is_a_table_of_many_groups():
+    np.testing.assert_array_equal(many_groups(4, seed=3).X, many_groups(4, seed=3).X)
+    assert (many_groups(4, seed=3).X != many_groups(4, seed=4).X).all()
+
+
+def test_centres_of_many_groups_have_variance_0_4_in_useful_features_and_lie_at_zero_in_others():
+    X, truth, useful = many_groups(200, n_features=60, n_useful=50, group_size=100, seed=1)
+    centres = np.array([X[truth == group].mean(axis=0) for group in range(200)])
+    # The mean of 100 items adds 1/100 to the variance of a centre.
+    assert centres[:, useful].var() == pytest.approx(CENTRE_VARIANCE + 0.01, rel=0.04)
+    assert CENTRE_VARIANCE == 0.4
+    assert centres[:, useful].mean() == pytest.approx(0.0, abs=0.03)
+    assert centres[:, ~useful].var() == pytest.approx(0.01, rel=0.1)
+
+
+def test_centres_of_many_groups_are_independent():
+    X, truth, _ = many_groups(400, n_features=8, n_useful=8, group_size=50, seed=2)
+    centres = np.array([X[truth == group].mean(axis=0) for group in range(400)])
+    assert np.abs(np.corrcoef(centres.T)[np.triu_indices(8, 1)]).max() < 0.2
+
+
+def test_many_groups_have_independent_noise_of_variance_one():
+    design = many_groups(3, n_features=6, n_useful=3, group_size=MANY)
+    np.testing.assert_allclose(spectra(design), 1.0, atol=0.06)
 
 
 def shares(design, column, group):

@@ -17,6 +17,8 @@ from sparsecluster.methods.registry import METHODS
 from tests.test_methods import CORNERS, EVERY, HARD, TRUTH, quick, refuses, those
 from tests.test_methods import less_work as less_work
 
+# Fewer of them, since every pair is looked at in every feature.
+SOME = HARD[::2, ::3]
 ANYTHING = pytest.mark.parametrize("name", those(takes="anything"))
 # What a fit tunes on copies or samples, which threads share.
 TUNES = ("sas", "sparse-kmeans", "sparse-hierarchical", "sparse-kmedoids", "cosa-common", "regularized-kmeans")
@@ -29,10 +31,8 @@ def matrices(table):
 
 def attributes(found):
     """All that a fit leaves for the user, but for what scikit-learn knows of the input."""
-    public = (name for name in vars(found) if name.endswith("_") and not name.startswith("_"))
-    return {
-        name: getattr(found, name) for name in sorted(public) if name not in ("n_features_in_", "feature_names_in_")
-    }
+    of_input = ("n_features_in_", "feature_names_in_")
+    return {name: vars(found)[name] for name in sorted(vars(found)) if name.endswith("_") and name not in of_input}
 
 
 def assert_same(one, other, rows=slice(None), columns=slice(None)):
@@ -101,10 +101,10 @@ def test_nothing_stays_of_names_that_an_earlier_table_had(name):
 def test_nothing_stays_of_an_earlier_table_after_matrices(name):
     estimator = quick(name).fit(pd.DataFrame(CORNERS).add_prefix("gene"))
     assert hasattr(estimator, "cluster_centers_")
-    estimator.set_params(metric="precomputed").fit(matrices(HARD))
+    estimator.set_params(metric="precomputed").fit(matrices(SOME))
     assert not hasattr(estimator, "feature_names_in_")
     assert not hasattr(estimator, "cluster_centers_")
-    assert_equal_attributes(estimator, quick(name, metric="precomputed").fit(matrices(HARD)))
+    assert_equal_attributes(estimator, quick(name, metric="precomputed").fit(matrices(SOME)))
     estimator.set_params(metric="auto").fit(HARD)
     assert_equal_attributes(estimator, quick(name).fit(HARD))
 
@@ -207,14 +207,14 @@ def test_order_does_not_matter_where_columns_are_repeated(name):
 @ANYTHING
 @pytest.mark.parametrize("kind", ["matrices", "mixed"])
 def test_order_does_not_matter_for_other_kinds_of_tables(name, kind):
-    table = mixed_groups(n_features=12, n_useful=6, group_size=12, seed=2).X if kind == "mixed" else HARD
+    table = mixed_groups(n_features=8, n_useful=4, group_size=8, seed=2).X if kind == "mixed" else SOME
     rng = np.random.default_rng(0)
     rows, columns = rng.permutation(table.shape[0]), rng.permutation(table.shape[1])
     if kind == "mixed":
         one, other = quick(name).fit(table), quick(name).fit(table.iloc[rows, columns])
     else:
         made = [quick(name, metric="precomputed") for _ in range(2)]
-        one, other = (each.fit(matrices(part)) for each, part in zip(made, (HARD, HARD[rows][:, columns]), strict=True))
+        one, other = (each.fit(matrices(part)) for each, part in zip(made, (SOME, SOME[rows][:, columns]), strict=True))
     assert_same(one, other, rows, columns)
 
 
@@ -242,11 +242,10 @@ SHARED = {
 }
 
 
-@EVERY
-@pytest.mark.parametrize("parameter", SHARED)
+@pytest.mark.parametrize(
+    ("name", "parameter"), [(name, each) for name in METHODS for each in SHARED if each in quick(name).get_params()]
+)
 def test_shared_parameters_are_refused_before_the_table_is_looked_at(name, parameter):
-    if parameter not in quick(name).get_params():
-        return
     allowed, values = SHARED[parameter]
     for value in values:
         with refuses(f"{parameter} must be {re.escape(allowed)}", f"got {value!r}"):
@@ -271,8 +270,7 @@ WORK = {
 
 
 @EVERY
-@pytest.mark.parametrize("seed", ["a", -1, 1.5])
-def test_what_is_no_seed_is_refused_before_any_work(monkeypatch, name, seed):
+def test_what_is_no_seed_is_refused_before_any_work(monkeypatch, name):
     home, function = WORK[name].rsplit(".", 1)
 
     def begun(*args, **kwargs):
@@ -281,8 +279,8 @@ def test_what_is_no_seed_is_refused_before_any_work(monkeypatch, name, seed):
     monkeypatch.setattr(importlib.import_module(f"sparsecluster.{home}"), function, begun)
     with pytest.raises(AssertionError, match="began before"):
         quick(name).fit(HARD)
-    with pytest.raises(ValueError, match=r"cannot be used to seed|Seed must be between|seed"):
-        quick(name, random_state=seed).fit(HARD)
+    with pytest.raises(ValueError, match="'a' cannot be used to seed"):
+        quick(name, random_state="a").fit(HARD)
 
 
 @pytest.mark.parametrize("name", [name for name in METHODS if "metric" in quick(name).get_params()])

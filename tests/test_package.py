@@ -26,6 +26,7 @@ FILES = sorted(SOURCE.rglob("*.py"))
 
 # What each file or folder of the package may import of it, besides itself. Upwards only.
 MAY_IMPORT = {
+    "version": set(),
     "kernels": set(),
     "features": {"kernels"},
     "clusterers": {"features", "kernels"},
@@ -71,13 +72,16 @@ MAY_IMPORT = {
         ),
     },
     "compare": {"checks", "evaluate", "features", "methods", "parameters", "progress"},
+    "report": {"version", "features", "files", "profiles"},
+    "expression": {"checks", "features"},
+    "models": {"version", "features", "files", "gap", "methods", "profiles", "reading", "sas"},
     "evaluate": set(),
     "datasets": {"cache", "features", "files"},
-    "__init__": {"compare", "evaluate", "gap", "methods", "sas"},
+    "__init__": {"version", "compare", "expression", "evaluate", "gap", "methods", "models", "sas"},
     "__main__": {"cli"},
     "cli": {
-        *("__init__", "checks", "compare", "datasets", "evaluate", "experiments", "files", "io", "methods"),
-        *("progress", "sas"),
+        *("version", "checks", "compare", "datasets", "evaluate", "experiments", "files", "io", "methods"),
+        *("progress", "sas", "report", "models", "expression", "tables"),
     },
 }
 

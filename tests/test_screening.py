@@ -231,6 +231,12 @@ def test_one_and_two_features_have_p_values_and_one_of_them_is_chosen(strict, rn
     assert chosen.tolist() == [found.p_values.argmin()]
 
 
+def test_two_ks_statistics_get_the_mean_and_spread_of_the_null(rng):
+    null = rng.gamma(3.0, size=999)
+    found = ks_test(rng.normal(size=(N, 2)), null).statistics
+    np.testing.assert_allclose(np.sort(found), null.mean() + null.std(ddof=1) * np.array([-1, 1]) / 2**0.5, rtol=1e-12)
+
+
 def test_a_single_ks_statistic_is_not_moved_to_the_mean_of_the_null(strict, rng):
     table = rng.normal(size=(N, 1))
     assert screen(table, "ks").statistics == pytest.approx(ks_statistics(table), rel=1e-12)
@@ -274,6 +280,13 @@ def test_higher_criticism_takes_all_strong_features_and_fewer_others(rng):
     chosen = by_higher_criticism(p_values, 50)
     assert set(range(100, 200)) <= set(chosen)
     assert chosen.size < 200
+
+
+def test_of_equal_criticism_the_larger_p_value_counts():
+    """Without any excess over chance HC is zero everywhere."""
+    p_values = np.arange(1, 9) / 9
+    assert higher_criticism(p_values, 30).tolist() == [0.0] * 8
+    assert by_higher_criticism(p_values, 30).tolist() == [0, 1, 2, 3]
 
 
 def test_features_of_equal_p_value_are_chosen_together():

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0"
+from .version import __version__
+
 __all__ = [
     "COSA",
     "IFPCA",
     "Comparison",
+    "ExpressionScaler",
     "GapCurve",
     "PlainClustering",
     "RegularizedKMeans",
@@ -22,13 +24,16 @@ __all__ = [
     "adjusted_rand_index",
     "compare_methods",
     "error_rate",
+    "load_model",
     "rand_index",
+    "save_model",
     "symmetric_difference",
 ]
 
 if TYPE_CHECKING:
     from .compare import Comparison, compare_methods
     from .evaluate import adjusted_rand_index, error_rate, rand_index, symmetric_difference
+    from .expression import ExpressionScaler
     from .gap import GapCurve
     from .methods.cosa import COSA
     from .methods.ifpca import IFPCA
@@ -39,11 +44,13 @@ if TYPE_CHECKING:
     from .methods.sparse_kmeans import SparseKMeans
     from .methods.sparse_kmedoids import SparseKMedoids
     from .methods.spectral_gem import SpectralGem
+    from .models import load_model, save_model
     from .sas import SASClustering
 
 # Where the public names live. They are loaded at first use: scikit-learn and Numba take a second to import.
 _HOMES = {
     "Comparison": "compare",
+    "ExpressionScaler": "expression",
     "GapCurve": "gap",
     "COSA": "methods.cosa",
     "IFPCA": "methods.ifpca",
@@ -58,6 +65,8 @@ _HOMES = {
     "adjusted_rand_index": "evaluate",
     "compare_methods": "compare",
     "error_rate": "evaluate",
+    "load_model": "models",
+    "save_model": "models",
     "rand_index": "evaluate",
     "symmetric_difference": "evaluate",
 }

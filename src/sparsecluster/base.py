@@ -79,7 +79,7 @@ class SparseClusterer(SelectorMixin, ClusterMixin, BaseEstimator):
         self.feature_scores_ = by_column(data, found.scores)
         if found.weights is not None:
             self.feature_weights_ = by_column(data, found.weights)
-        self._n_chosen, self._n_features = found.subset.size, data.n_features
+        self._form, self._n_chosen, self._n_features = data.form, found.subset.size, data.n_features
         self.__dict__.pop("cluster_centers_", None)
         centres = data.form.centres(source, self.labels_, k)
         if centres is not None:
@@ -158,7 +158,6 @@ class NearestCluster:
         labels, k, subset = found.labels, int(self.n_clusters), found.subset
         profiles = profiles_of(source, data.form.measure, features, labels, k, subset, found.weights)
         self._clusters = profiles._replace(columns=[profiles.columns[j] for j in np.argsort(chosen)])
-        self._form = data.form
 
     def predict(self, X: Any) -> npt.NDArray[np.intp]:
         """Nearest cluster of each item, by the chosen features alone.

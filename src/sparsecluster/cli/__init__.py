@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import typer
 
-from .. import __version__
+from ..version import __version__
 from .compare import compare
 from .demo import demo
+from .fit import fit
+from .predict import predict
 from .reproduce import reproduce
+from .small import info, methods, report, simulate
 
 app = typer.Typer(no_args_is_help=True, add_completion=True, rich_markup_mode=None, pretty_exceptions_enable=False)
-for command in (demo, compare, reproduce):
+for command in (fit, predict, report, info, compare, methods, simulate, reproduce, demo):
     app.command()(command)
 
 

@@ -14,6 +14,7 @@ import joblib
 
 from ..parallel import one_thread_blas
 from ..progress import Progress
+from ..version import __version__
 from .base import Cell, Experiment, Row, Setting, Task
 
 
@@ -99,8 +100,6 @@ def _plain(value: Any) -> Any:
 
 def machine() -> dict[str, Any]:
     """What a reader needs to compare times."""
-    from .. import __version__
-
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30 if hasattr(os, "sysconf") else 0.0
     return {
         "version": __version__,

@@ -135,7 +135,7 @@ class IFPCA(CompleteNumbers, NearestCluster, SparseClusterer):
         return self
 
     def _keep_clusters(self, data: Data, features: Features, found: Grouping) -> None:
-        self._form = data.form  # the clusters are in the projection
+        """The clusters are in the projection, which is made in `fit`."""
 
 
 def leading(table: Floats, count: int) -> tuple[Floats, Floats]:

@@ -244,7 +244,7 @@ class RegularizedKMeans(CompleteNumbers, NearestCluster, SparseClusterer):
         return self
 
     def _keep_clusters(self, data: Data, features: Features, found: Grouping) -> None:
-        self._form = data.form  # the shrunken centres are made in fit
+        """The shrunken centres are made in `fit`."""
 
     def _steadiest(self, table: Floats, labels: Labels, rng: np.random.Generator, n_init: int) -> float:
         """The penalty by the paper's stability selection, in the form of the authors' code."""

@@ -1,0 +1,159 @@
+"""`sparsecluster fit`: from a file to groups, features, and a page that explains them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from .errors import plainly
+
+
+@plainly
+def fit(
+    data: Annotated[
+        str, typer.Argument(help="CSV, TSV, Parquet, Feather, Excel, NPZ, H5AD, MTX; - for standard input.")
+    ],
+    clusters: Annotated[int, typer.Option("--clusters", "-k", help="Number of groups.", min=2)],
+    size: Annotated[str, typer.Option("--size", "-s", help="Number of features, a share as 0.1, or auto.")] = "auto",
+    method: Annotated[str, typer.Option(help="A method; see `sparsecluster methods`.")] = "sas",
+    metric: Annotated[str, typer.Option(help="auto, euclidean, manhattan, hamming or ordinal.")] = "auto",
+    id_: Annotated[str | None, typer.Option("--id", help="Column that names the rows.")] = None,
+    truth: Annotated[str | None, typer.Option(help="Column with known groups, only to compare with.")] = None,
+    drop: Annotated[str, typer.Option(help="Columns to leave out, with commas between.")] = "",
+    transpose: Annotated[bool, typer.Option("--transpose", help="Features are in rows, items in columns.")] = False,
+    preset: Annotated[str | None, typer.Option(help="expression: for genes, each sample centred and scaled.")] = None,
+    sheet: Annotated[str | None, typer.Option(help="Sheet of an Excel file.")] = None,
+    encoding: Annotated[str | None, typer.Option(help="Encoding of a text file; UTF-8 if not given.")] = None,
+    delimiter: Annotated[str | None, typer.Option(help="What separates columns; found if not given.")] = None,
+    decimal: Annotated[str | None, typer.Option(help="Decimal sign; found if not given.")] = None,
+    out: Annotated[Path, typer.Option(help="Folder for the results.")] = Path("sparsecluster-result"),
+    report: Annotated[bool, typer.Option("--report/--no-report", help="Write report.html.")] = True,
+    seed: Annotated[int, typer.Option(help="Seed.", min=0)] = 0,
+    jobs: Annotated[int, typer.Option(help="Threads; the result does not depend on it. -1: all cores.")] = 1,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
+    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Show progress from the start.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")] = False,
+) -> None:
+    """Find the groups of the rows of a table and the columns that make them.
+
+    Writes labels.csv, features.csv, gap.csv, summary.json, model.json and report.html.
+
+    Examples:
+
+      sparsecluster fit samples.csv -k 3
+
+      sparsecluster fit genes.tsv -k 4 --transpose --preset expression --out genes
+
+      cat table.csv | sparsecluster fit - -k 2 --truth group --json
+    """
+    from ..evaluate import adjusted_rand_index, error_rate, rand_index
+    from ..report import summarise
+    from .shared import command_line, load, prepared, preset_of, say
+
+    loaded = load(
+        data,
+        id_=id_,
+        truth=truth,
+        drop=drop,
+        transpose=transpose,
+        sheet=sheet,
+        encoding=encoding,
+        delimiter=delimiter,
+        decimal=decimal,
+    )
+    preparation, told = preset_of(preset, loaded.X)
+    X = prepared(loaded.X, preparation)
+    estimator = _estimator(method, clusters, size, metric, seed, jobs, False if quiet else verbose or "auto")
+    found, warned = _fitted(estimator, X)
+    notes = [*loaded.notes, *told, *warned]
+    title = "Sparse clustering" if data == "-" else f"Groups in {Path(data).name}"
+    result = summarise(found, X, ids=loaded.ids, names=loaded.names, command=command_line(), notes=notes, title=title)
+    if loaded.truth is not None:
+        known = loaded.truth.to_numpy().astype(str)
+        result["truth"] = {
+            "rand": rand_index(known, found.labels_),
+            "ari": adjusted_rand_index(known, found.labels_),
+            "error": error_rate(known, found.labels_),
+        }
+    files = write_results(out, found, X, loaded, result, preparation, report)
+    if as_json:
+        short = {key: result[key] for key in ("n_items", "n_features", "n_chosen", "sizes", "explained", "warnings")}
+        typer.echo(json.dumps({**short, "truth": result.get("truth"), "files": [str(file) for file in files]}))
+        return
+    for line in (*result["sentences"], *(f"Warning: {each}" for each in result["warnings"])):
+        say(line, quiet)
+    for note in notes:
+        say(f"Note: {note}.", quiet)
+    if "truth" in result:
+        agreement = result["truth"]
+        say(f"Beside {truth}: Rand {agreement['rand']:.3f}, adjusted {agreement['ari']:.3f}, "
+            f"error rate {agreement['error']:.3f}.", quiet)  # fmt: skip
+    say(f"Written to {out}: {', '.join(file.name for file in files)}.", quiet)
+
+
+def _estimator(method: str, k: int, size: str, metric: str, seed: int, jobs: int, verbose: Any) -> Any:
+    """The method, told what it can be told; what it cannot is an error."""
+    from ..methods.registry import make_method
+
+    made = make_method(method, k)
+    takes = made.get_params()
+    given: dict[str, Any] = {"random_state": seed, "n_jobs": jobs, "verbose": verbose}
+    asked: dict[str, Any] = {} if metric == "auto" else {"metric": metric}
+    if size != "auto":
+        asked["n_features_to_select"] = _number(size)
+    for name in asked:
+        if name not in takes:
+            option = {"metric": "--metric", "n_features_to_select": "--size"}[name]
+            raise ValueError(f"The method {method!r} has no {option}.")
+    return made.set_params(**{key: value for key, value in given.items() if key in takes}, **asked)
+
+
+def _number(text: str) -> int | float:
+    try:
+        return int(text)
+    except ValueError:
+        try:
+            return float(text)
+        except ValueError:
+            raise ValueError(
+                f'--size must be a number of features, a share such as 0.1, or "auto"; got {text!r}.'
+            ) from None
+
+
+def _fitted(estimator: Any, X: Any) -> tuple[Any, list[str]]:
+    """The fit, and what it warned of."""
+    import warnings
+
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", UserWarning)
+        estimator.fit(X)
+    messages = [str(each.message) for each in caught if issubclass(each.category, UserWarning)]
+    return estimator, list(dict.fromkeys(message.rstrip(".") for message in messages))
+
+
+def write_results(
+    out: Path, found: Any, X: Any, loaded: Any, result: dict[str, Any], preset: dict[str, Any] | None, report: bool
+) -> list[Path]:
+    """Every file of a result, each whole or not at all."""
+    from ..files import write
+    from ..models import ModelError, save_model
+    from ..report import write_report
+    from .tables import features_table, labels_table
+
+    files = [
+        write(out / "labels.csv", labels_table(found, X, loaded.ids)),
+        write(out / "features.csv", features_table(found, loaded.names)),
+    ]
+    if getattr(found, "gap_curve_", None) is not None:
+        files.append(write(out / "gap.csv", found.gap_curve_.frame().to_csv()))
+    files.append(write(out / "summary.json", json.dumps(result, ensure_ascii=False, allow_nan=False)))
+    try:
+        files.append(save_model(found, out / "model.json", preset))
+    except ModelError as error:
+        result["notes"].append(f"no model.json: {error}")
+    if report:
+        files.append(write_report(result, out / "report.html"))
+    return files

@@ -1,0 +1,198 @@
+"""Small commands: `report`, `simulate`, `methods` and `info`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from .errors import plainly
+
+
+@plainly
+def report(
+    result: Annotated[Path, typer.Argument(help="Folder that `sparsecluster fit` wrote, or its summary.json.")],
+    out: Annotated[Path | None, typer.Option(help="File to write; report.html beside the summary if none.")] = None,
+) -> None:
+    """Write the page of a result again.
+
+    Examples:
+
+      sparsecluster report sparsecluster-result
+    """
+    from ..report import write_report
+
+    file = result / "summary.json" if result.is_dir() else result
+    if not file.is_file():
+        raise ValueError(f"There is no {file}. Give the folder that `sparsecluster fit` wrote.")
+    try:
+        summary = json.loads(file.read_text(encoding="utf-8"))
+        page = write_report(summary, out or file.parent / "report.html")
+    except (json.JSONDecodeError, UnicodeDecodeError, KeyError, TypeError, AttributeError) as error:
+        raise ValueError(
+            f"{file} is damaged or no summary of sparsecluster ({type(error).__name__} {error})."
+        ) from error
+    typer.echo(f"Written: {page}")
+
+
+DESIGNS = ("shifted", "correlated", "many", "bernoulli", "mixed")
+
+
+@plainly
+def simulate(
+    design: Annotated[str, typer.Argument(help=f"One of {', '.join(DESIGNS)}.")],
+    out: Annotated[Path, typer.Option(help="CSV file to write; the last column, group, is the truth.")] = Path(
+        "simulated.csv"
+    ),
+    features: Annotated[int, typer.Option(help="Number of features.", min=1)] = 200,
+    seed: Annotated[int, typer.Option(help="Seed.", min=0)] = 0,
+) -> None:
+    """Write a simulated table whose groups and useful features are known.
+
+    Useful features come first; their names begin with "useful".
+
+    Examples:
+
+      sparsecluster simulate shifted --features 500 --out shifted.csv
+    """
+    from .. import datasets
+    from ..checks import check_choice
+    from ..files import write
+
+    check_choice("DESIGN", design, list(DESIGNS))
+    make = getattr(datasets, f"{design}_groups")
+    made = make(n_features=features, seed=seed)
+    import pandas as pd
+
+    words = ["useful" if each else "noise" for each in made.useful]
+    names = [f"{word}{a}" for a, word in enumerate(words)]
+    frame = made.X if hasattr(made.X, "columns") else pd.DataFrame(made.X, columns=names)
+    write(out, frame.assign(group=made.truth).to_csv(index=False))
+    typer.echo(f"{len(frame)} items, {features} features, {int(made.useful.sum())} of them useful: {out}")
+
+
+@plainly
+def methods(
+    as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
+) -> None:
+    """List the methods: what each is, what it takes, whether it selects features and places new items.
+
+    Examples:
+
+      sparsecluster methods --json
+    """
+    from ..methods.registry import METHODS, PLANNED
+
+    if as_json:
+        entries = {
+            name: {**method._asdict(), "make": getattr(method.make, "func", method.make).__name__}
+            for name, method in METHODS.items()
+        }
+        typer.echo(json.dumps(entries, indent=2))
+        return
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table("name", "what it is", "takes", "selects", "predicts", box=None)
+    for name, method in METHODS.items():
+        flags = ("yes" if method.selects else "no", "yes" if method.predicts else "no")
+        table.add_row(name, method.title, method.takes, *flags)
+    console = Console(highlight=False)
+    console.print(table)
+    console.print(f"\nNot available yet: {', '.join(PLANNED)}.")
+
+
+@plainly
+def info(
+    data: Annotated[str, typer.Argument(help="The table; - for standard input.")],
+    id_: Annotated[str | None, typer.Option("--id", help="Column that names the rows.")] = None,
+    metric: Annotated[str, typer.Option(help="How columns tell rows apart.")] = "auto",
+    transpose: Annotated[bool, typer.Option("--transpose", help="Features are in rows.")] = False,
+    sheet: Annotated[str | None, typer.Option(help="Sheet of an Excel file.")] = None,
+    encoding: Annotated[str | None, typer.Option(help="Encoding of a text file.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
+) -> None:
+    """Show how a table would be read: types, gaps, constant columns, and what may go wrong.
+
+    Examples:
+
+      sparsecluster info table.csv
+    """
+    from .shared import load
+
+    loaded = load(data, id_=id_, truth=None, drop="", transpose=transpose, sheet=sheet, encoding=encoding)
+    columns, notes = described(loaded, metric)
+    n = len(loaded.ids)
+    if as_json:
+        typer.echo(json.dumps({"items": n, "columns": columns, "notes": [*loaded.notes, *notes]}))
+        return
+    typer.echo(f"{n:,} items, {len(loaded.names):,} columns.")
+    for note in (*loaded.notes, *notes):
+        typer.echo(f"Note: {note}.")
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.table import Table
+
+    table = Table("column", "compared by", "values", "gaps", "example", box=None)
+    for column in columns[:MOST_SHOWN]:
+        cells = (
+            column["name"],
+            column["compared by"],
+            str(column["values"]),
+            f"{column['gaps']:.0%}",
+            column["example"],
+        )
+        table.add_row(*map(escape, cells))
+    Console(highlight=False).print(table)
+    if len(columns) > MOST_SHOWN:
+        typer.echo(f"... and {len(columns) - MOST_SHOWN:,} more columns.")
+
+
+# Columns that `info` lists.
+MOST_SHOWN = 40
+WORDS = {"euclidean": "squared difference", "manhattan": "distance", "hamming": "same level or not"}
+
+
+def described(loaded: Any, metric: str) -> tuple[list[dict[str, Any]], list[str]]:
+    """Every column: how it would be compared, how many values and gaps it has; and what is worth a note."""
+    import numpy as np
+    import scipy.sparse
+
+    from ..tables import needs_reading, read_columns, read_numbers, words_in
+
+    if scipy.sparse.issparse(loaded.X):
+        sparse: Any = loaded.X
+        share = sparse.nnz / max(1, sparse.shape[0] * sparse.shape[1])
+        return [], [f"a sparse matrix: {share:.1%} of its values are not zero"]
+    import narwhals.stable.v1 as nw
+
+    X, names = loaded.X, loaded.names
+    frame = nw.from_native(X, pass_through=True, eager_only=True)
+    words = bool(words_in(frame)) if isinstance(frame, nw.DataFrame) else needs_reading(X)
+    table = read_columns(X, metric, names) if words else read_numbers(np.asarray(X, float), metric, names)
+    columns: list[dict[str, Any]] = []
+    for a, (name, column) in enumerate(zip(names, table.columns, strict=True)):
+        values = table.values[:, a]
+        seen = values[~np.isnan(values)]
+        kind = WORDS.get(column.kind, "a function") if isinstance(column.kind, str) else "a function"
+        kind = "distance of ranks" if kind == "distance" and column.levels is not None else kind
+        first = column.decode(seen[:1])[0] if seen.size else ""
+        columns.append(
+            {
+                "name": str(name),
+                "compared by": kind,
+                "values": int(np.unique(seen).size),
+                "gaps": float(np.isnan(values).mean()),
+                "example": f"{first:.4g}" if isinstance(first, float) else str(first),
+            }
+        )
+    constant = [column["name"] for column in columns if column["values"] < 2]
+    gappy = [column["name"] for column in columns if column["gaps"] > 0.9]
+    notes = []
+    if constant:
+        notes.append(f"{len(constant)} columns are constant and would be kept out: {', '.join(constant[:5])}")
+    if gappy:
+        notes.append(f"{len(gappy)} columns are seen in fewer than 10 % of the rows: {', '.join(gappy[:5])}")
+    return columns, notes

@@ -1,0 +1,109 @@
+"""Colours, marks and words that all displays share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+# Colours that colour-blind readers tell apart (Okabe and Ito), each with a mark and a line of its own for print.
+STYLES: tuple[tuple[str, str, Any], ...] = (
+    ("#0072B2", "o", "-"),
+    ("#D55E00", "s", "--"),
+    ("#009E73", "^", "-."),
+    ("#CC79A7", "D", ":"),
+    ("#E69F00", "v", (0, (5, 1))),
+    ("#56B4E9", "P", (0, (3, 1, 1, 1))),
+    ("#000000", "X", (0, (1, 1))),
+    ("#F0E442", "*", (0, (7, 2))),
+)
+# What is not chosen, or is there to compare with.
+GREY = "0.72"
+# Letters of a name before it is cut.
+LONGEST_NAME = 24
+# Marks beyond this number are drawn as pixels, so that a vector file stays small.
+MANY_MARKS = 2000
+COLUMNS_OF_PANELS = 3
+
+
+def style_of(cluster: int) -> tuple[str, str, Any]:
+    """Colour, mark and line of a cluster; beyond the eighth, a colour comes again with the next mark and line.
+
+    >>> style_of(1)
+    ('#D55E00', 's', '--')
+    >>> style_of(9)[:2]
+    ('#D55E00', '^')
+    """
+    many = len(STYLES)
+    _, mark, line = STYLES[(cluster + cluster // many) % many]
+    return STYLES[cluster % many][0], mark, line
+
+
+def plain(name: Any, longest: int = LONGEST_NAME) -> str:
+    r"""A name as it is: no mathematics between dollars, on one line, not too long.
+
+    >>> plain("price in $ of $5"), plain("two\nlines"), plain("a very long name indeed", 12)
+    ('price in \\$ of \\$5', 'two lines', 'a very long…')
+    """
+    text = " ".join("".join(letter if letter.isprintable() else " " for letter in str(name)).split())
+    text = text if len(text) <= longest else text[: longest - 1].rstrip() + "…"
+    return text.replace("$", r"\$")
+
+
+def counted(number: int, what: str) -> str:
+    """A number with its word: 1 item, 2 items.
+
+    >>> counted(1, "item"), counted(12000, "feature")
+    ('1 item', '12,000 features')
+    """
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
+def cluster_names(sizes: npt.ArrayLike) -> list[str]:
+    """Names of the clusters for a legend.
+
+    >>> cluster_names([31, 1])
+    ['cluster 0 (31 items)', 'cluster 1 (1 item)']
+    """
+    return [f"cluster {c} ({counted(int(size), 'item')})" for c, size in enumerate(np.asarray(sizes))]
+
+
+def own_axes(ax: Any, width: float, height: float) -> Any:
+    """The axes given, or new ones of this size in inches."""
+    import matplotlib.pyplot as plt
+
+    return plt.subplots(figsize=(width, height), layout="constrained")[1] if ax is None else ax
+
+
+def own_panels(axes: Any, count: int, width: float, height: float, columns: int = COLUMNS_OF_PANELS) -> list[Any]:
+    """So many axes of those given, or of a new figure with panels of this size in inches."""
+    import matplotlib.pyplot as plt
+
+    if axes is None:
+        columns = min(columns, count)
+        rows = -(-count // columns)
+        size = (width * columns, height * rows + 0.4)
+        axes = plt.subplots(rows, columns, figsize=size, layout="constrained", squeeze=False)[1]
+        for left_over in axes.ravel()[count:]:
+            left_over.set_visible(False)
+    given = list(np.ravel(axes))
+    if len(given) < count:
+        raise ValueError(f"axes must be at least {count}, one for each panel; got {len(given)}.")
+    return given[:count]
+
+
+def legend(axes: Sequence[Any], handles: Sequence[Any], is_own: bool) -> None:
+    """Below all panels of a figure of our own; else in the last of the axes given."""
+    if is_own:
+        axes[0].figure.legend(handles=handles, loc="outside lower center", ncols=min(len(handles), 4), frameon=False)
+    else:
+        axes[-1].legend(handles=handles, fontsize="small", framealpha=0.8)
+
+
+def patches(names: Sequence[str]) -> list[Any]:
+    """Entries of a legend: a box in the colour of every cluster."""
+    from matplotlib.patches import Patch
+
+    return [Patch(facecolor=style_of(c)[0], label=name) for c, name in enumerate(names)]

@@ -1,0 +1,41 @@
+"""What can be said of every item: how far it is from its cluster, and which cluster comes second."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from ..features.base import Floats
+from ..profiles import Profiles
+
+
+class Placed(NamedTuple):
+    """For every item: distance to its own cluster, the second-best cluster, and the silhouette; NaN where unknown.
+
+    The distance is the square root of the weighted sum over the chosen features of squared differences to the centre,
+    or of what stands for that, each feature with its spread as unit. The silhouette is the simplified one,
+    (b - a) / max(a, b) with a the distance to the own cluster and b that to the second best: near 1 well inside, near 0
+    between two clusters, below 0 nearer to another.
+    """
+
+    distance: Floats
+    second: npt.NDArray[np.intp]
+    silhouette: Floats
+
+
+def placed(estimator: Any, X: Any) -> Placed | None:
+    """The places of the items of `fit`; None for methods that have no distances to clusters."""
+    clusters = getattr(estimator, "_clusters", None)
+    if not isinstance(clusters, Profiles):
+        return None
+    squared = np.maximum(clusters.distances(estimator._new_values(X)), 0.0)
+    own = np.asarray(estimator.labels_)
+    rows = np.arange(own.size)
+    mine = squared[rows, own]
+    others = squared.copy()
+    others[rows, own] = np.inf
+    second = others.argmin(axis=1)
+    a, b = np.sqrt(mine), np.sqrt(others[rows, second])
+    return Placed(a, second, (b - a) / np.maximum(np.maximum(a, b), np.finfo(float).tiny))
