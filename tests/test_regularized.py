@@ -209,7 +209,7 @@ def test_a_larger_penalty_selects_fewer_features_and_shrinks_their_centres():
 def test_a_penalty_that_leaves_nothing_is_refused_with_the_largest_useful_one():
     with refuses("penalty=50 leaves no feature", "Use one below", '"auto"') as refused:
         fit(X, penalty=50)
-    told = float(re.search(r"below ([\d.e+-]+),", str(refused.value)).group(1))
+    told = float(re.search(r"below about ([\d.e+-]+),", str(refused.value)).group(1))
     most = bars(units_of(X), TRUTH).max()
     assert told == pytest.approx(most, rel=1e-3)
     assert fit(X, penalty=most * (1 - 1e-6)).support_.sum() == 1
@@ -395,5 +395,5 @@ def test_sparse_matrices_are_refused_in_fit_and_in_new_items():
 
 
 def test_text_is_refused_by_name():
-    with refuses("Column 'tissue' has levels, not numbers"):
+    with refuses("Column 'tissue' holds no numbers"):
         fit(pd.DataFrame(X).add_prefix("gene").assign(tissue=np.array(["a", "b", "c"])[TRUTH]))

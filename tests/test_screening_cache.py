@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import pickle
 import sys
-import tempfile
 from pathlib import Path
 
 import numpy as np
@@ -217,16 +216,12 @@ def test_a_folder_that_cannot_be_written_only_costs_time(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("error", [OSError, KeyboardInterrupt])
 def test_where_saving_breaks_off_nothing_stays_behind_and_only_an_interruption_is_heard(folder, monkeypatch, error):
-    def opened(*args, **options):
-        file = temporary(*args, **options)
-        write, file.write = file.write, lambda data: (write(data[:10]), broken())
-        return file
+    class Broken(io.FileIO):
+        def write(self, data):
+            super().write(data[:10])
+            raise error
 
-    def broken():
-        raise error
-
-    temporary = tempfile.NamedTemporaryFile
-    monkeypatch.setattr(tempfile, "NamedTemporaryFile", opened)
+    monkeypatch.setattr(Path, "open", lambda path, mode="r": Broken(path, mode.replace("b", "")))
     make = Made()
     if error is OSError:
         np.testing.assert_array_equal(cached("name", SHAPE, make), make.array)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 from abc import abstractmethod
 from collections.abc import Sequence
 from typing import Any, NamedTuple, Protocol, Self
@@ -105,6 +106,32 @@ class SparseClusterer(SelectorMixin, ClusterMixin, BaseEstimator):
                 f"most telling: {best}",
             ]
         )
+
+    def report(self, X: Any, file: str | None = None, **options: Any) -> str:
+        """A page of the result, as `sparsecluster fit` writes it: one HTML file that works offline.
+
+        Parameters
+        ----------
+        X : the table given to `fit`.
+        file : where to write the page; the text of the page is returned in any case.
+        options : `ids`, `names`, `title`, `notes` and `command`, as in `sparsecluster.report.summarise`.
+        """
+        from .report import report_page, summarise, write_report
+
+        check_is_fitted(self)
+        ids = [str(each) for each in X.index] if hasattr(X, "index") and hasattr(X, "columns") else None
+        result = summarise(self, X, **{"ids": ids, **options})
+        if file is not None:
+            write_report(result, file)
+        return report_page(result)
+
+    def _html_repr(self) -> str:
+        """What notebooks show: the result in words, above scikit-learn's picture of the estimator."""
+        picture: str = super()._html_repr()
+        if not hasattr(self, "labels_"):
+            return picture
+        lines = "<br>".join(html.escape(line) for line in self.summary().splitlines())
+        return f"<p style='font-family:system-ui,sans-serif;line-height:1.5'>{lines}</p>{picture}"
 
 
 class CompleteNumbers:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 import sys
+import tempfile
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -29,13 +30,17 @@ def cache_folder() -> Path:
         base = "~/Library/Caches"
     else:
         base = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
-    return Path(base).expanduser() / "sparsecluster"
+    try:
+        return Path(base).expanduser() / "sparsecluster"
+    except RuntimeError:  # a user without a home
+        return Path(tempfile.gettempdir()) / "sparsecluster"
 
 
 def cached(name: str, shape: tuple[int, ...], make: Callable[[], Floats]) -> Floats:
     """The array of that name in the folder; made, and put there if possible, where it is missing or damaged."""
     file = cache_folder() / f"{name}.npy"
-    with suppress(OSError, ValueError, EOFError):
+    # Whatever is wrong with the file, it is made again.
+    with suppress(Exception):
         kept: Any = np.load(file, allow_pickle=False)
         if kept.shape == shape and kept.dtype == np.float64 and np.isfinite(kept).all():
             return np.asarray(kept)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import sys
 import warnings
 from collections.abc import Callable, Sequence
 from numbers import Integral, Real
@@ -116,9 +117,18 @@ def keep_out(names: Sequence[str], what: tuple[str, str], constant: Any, unseen:
             warnings.warn(
                 f"{are} {why}, so kept out and never chosen: {listed}{and_more(out.size)}.",
                 UserWarning,
-                stacklevel=6,
+                stacklevel=frames_in_package(),
             )
     return usable
+
+
+def frames_in_package() -> int:
+    """How many frames above the caller's a warning must point, to be at the user's own line."""
+    package = __name__.partition(".")[0]
+    frame, level = sys._getframe(1), 1
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == package:
+        frame, level = frame.f_back, level + 1
+    return level
 
 
 def check_some_seen(X: Table) -> None:

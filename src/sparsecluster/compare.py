@@ -12,14 +12,15 @@ import numpy as np
 import numpy.typing as npt
 
 from .checks import check_count
-from .evaluate import adjusted_rand_index, error_rate, rand_index
-from .features.base import Floats
+from .evaluate import adjusted_rand_index, agreement_matrix, error_rate, rand_index
 from .methods.registry import METHODS, make_method
 from .parameters import check_parameters, rng_of
 from .progress import Progress, Verbosity
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from .plots.agreement import Agreement
 
 # Those that are compared where none are named: one of each kind, quick on most tables.
 USUAL = ("sas", "sparse-kmeans", "sparse-kmedoids", "cosa-common", "if-pca", "screened-variance", "kmeans++", "ward")
@@ -73,37 +74,18 @@ class Comparison:
 
     def agreement(self) -> pd.DataFrame:
         """Adjusted Rand index between the methods, each at its first seed."""
-        import pandas as pd
-
-        good = [each for each in self.results if each.labels]
-        names = [each.method for each in good]
-        matrix = agreement_matrix([each.labels[0] for each in good])
-        return pd.DataFrame(matrix, index=names, columns=names)
+        return self._display().frame()
 
     def plot(self, ax: Any = None) -> Any:
         """The agreement between the methods as a picture; returns the matplotlib axes."""
-        import matplotlib.pyplot as plt
+        return self._display().plot(ax)
 
-        table = self.agreement()
-        size = 0.55 * len(table) + 2.5
-        ax = ax or plt.subplots(figsize=(size + 0.8, size), layout="constrained")[1]
-        image = ax.imshow(table.to_numpy(), vmin=0, vmax=1, cmap="cividis")
-        ax.set_xticks(range(len(table)), table.columns, rotation=45, ha="right")
-        ax.set_yticks(range(len(table)), table.index)
-        for i, row in enumerate(table.to_numpy()):
-            for j, value in enumerate(row):
-                ax.text(j, i, f"{value:.2f}", ha="center", va="center", color="white" if value < 0.6 else "black")
-        ax.figure.colorbar(image, ax=ax, label="adjusted Rand index")
-        return ax
+    def _display(self) -> Agreement:
+        from .plots.agreement import Agreement
 
-
-def agreement_matrix(labellings: Sequence[npt.ArrayLike]) -> Floats:
-    """Adjusted Rand index of every two labellings.
-
-    >>> agreement_matrix([[0, 0, 1, 1], [1, 1, 0, 0], [0, 1, 0, 1]]).tolist()
-    [[1.0, 1.0, -0.5], [1.0, 1.0, -0.5], [-0.5, -0.5, 1.0]]
-    """
-    return np.array([[adjusted_rand_index(one, other) for other in labellings] for one in labellings])
+        good = [each for each in self.results if each.labels]
+        matrix = agreement_matrix([each.labels[0] for each in good])
+        return Agreement(tuple(each.method for each in good), matrix)
 
 
 def compare_methods(

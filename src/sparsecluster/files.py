@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-import tempfile
+import secrets
+from contextlib import suppress
 from pathlib import Path
 
 
@@ -11,21 +12,14 @@ def write(file: Path, content: str | bytes) -> Path:
     """Write to a temporary name in the same folder and move it, so that no half of a file is ever seen."""
     file.parent.mkdir(parents=True, exist_ok=True)
     data = content.encode() if isinstance(content, str) else content
-    with tempfile.NamedTemporaryFile(dir=file.parent, prefix=f".{file.name}-", suffix=".part", delete=False) as part:
-        try:
-            part.write(data)
-        except BaseException:
-            part.close()
-            os.unlink(part.name)
-            raise
-    mode = 0o666 & ~_umask()
-    os.chmod(part.name, mode)
-    os.replace(part.name, file)
+    part = file.with_name(f".{file.name}-{secrets.token_hex(4)}.part")
+    try:
+        # Opened anew, so that it has the permissions that the user's files have.
+        with part.open("xb") as new:
+            new.write(data)
+        os.replace(part, file)
+    except BaseException:
+        with suppress(OSError):
+            part.unlink()
+        raise
     return file
-
-
-def _umask() -> int:
-    """The user's mask of permissions, which temporary files ignore."""
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from typing import Any, NamedTuple, TypeVar
@@ -48,10 +49,11 @@ def workers_for(n_jobs: int | None, verbose: Verbosity, n_values: int) -> Worker
 
 
 @cache
-def _controller() -> ThreadpoolController:
+def _controller(with_sklearn: bool) -> ThreadpoolController:
+    """What controls the libraries that are loaded; scikit-learn brings one more when it clusters."""
     return ThreadpoolController()
 
 
 def one_thread_blas() -> Any:
     """Inner libraries use one thread inside ours: no fight for cores, and sums are added in one order."""
-    return _controller().limit(limits=1, user_api="blas")
+    return _controller("sklearn.cluster" in sys.modules).limit(limits=1)

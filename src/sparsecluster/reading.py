@@ -105,15 +105,28 @@ def refuse_sparse(name: str, X: Any) -> None:
         raise TypeError(f"A sparse matrix was passed, but {name} takes dense tables. Use X.toarray().")
 
 
+def refuse_words(name: str, X: Any) -> None:
+    """The error of a method that takes numbers only."""
+    frame = as_frame(X)
+    columns = words_in(frame) if frame is not None else []
+    if columns:
+        listed = ", ".join(map(repr, columns[:NAMES_SHOWN])) + and_more(len(columns))
+        which = f"Column {listed} holds" if len(columns) == 1 else f"Columns {listed} hold"
+        raise ValueError(
+            f"{which} no numbers, and {name} takes nothing else. Leave them out, or use SASClustering, which takes them."
+        )
+
+
 def read_complete(estimator: Any, X: Any, n_clusters: int, standardize: bool) -> Data:
     """A table of numbers without gaps, for methods that can do nothing with others."""
     name = type(estimator).__name__
     refuse_sparse(name, X)
+    refuse_words(name, X)
     data = read(estimator, X, Request("euclidean", None, n_clusters, standardize))
     source = data.source
     assert isinstance(source, TableSource)
-    if source.has_gaps:
-        gaps = np.flatnonzero(np.isnan(source.table.values).any(axis=0))
+    gaps = np.flatnonzero(np.isnan(source.table.values).any(axis=0))
+    if gaps.size:
         names = estimator._names()
         listed = ", ".join(repr(names[a]) for a in gaps[:NAMES_SHOWN])
         raise ValueError(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import numpy.typing as npt
 from scipy.optimize import linear_sum_assignment
@@ -55,6 +57,16 @@ def adjusted_rand_index(truth: npt.ArrayLike, labels: npt.ArrayLike) -> float:
     by_chance = first * second / every if every else 0.0
     most = (first + second) / 2
     return (both - by_chance) / (most - by_chance) if most != by_chance else 1.0
+
+
+def agreement_matrix(labellings: Sequence[npt.ArrayLike]) -> npt.NDArray[np.float64]:
+    """Adjusted Rand index of every two labellings.
+
+    >>> agreement_matrix([[0, 0, 1, 1], [1, 1, 0, 0], [0, 1, 0, 1]]).tolist()
+    [[1.0, 1.0, -0.5], [1.0, 1.0, -0.5], [-0.5, -0.5, 1.0]]
+    """
+    indices = [adjusted_rand_index(one, other) for one in labellings for other in labellings]
+    return np.array(indices, dtype=np.float64).reshape(len(labellings), len(labellings))
 
 
 def error_rate(truth: npt.ArrayLike, labels: npt.ArrayLike) -> float:

@@ -8,19 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from ..plots.style import STYLES
 from .base import Experiment, Row
 from .contenders import title_of
 from .runner import Results
 
-# Colours that colour-blind readers tell apart (Okabe and Ito), each with a mark and a line of its own for print.
-STYLES = (
-    ("#0072B2", "o", "-"),
-    ("#D55E00", "s", "--"),
-    ("#009E73", "^", "-."),
-    ("#CC79A7", "D", ":"),
-    ("#E69F00", "v", (0, (5, 1))),
-    ("#56B4E9", "P", (0, (3, 1, 1, 1))),
-)
 # 95 % of a normal distribution.
 NORMAL_95 = 1.96
 

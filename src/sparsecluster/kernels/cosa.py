@@ -11,6 +11,19 @@ from ._jit import kernel
 
 
 @kernel
+def log_share(row, one, other, least, scale):
+    """log(sum_a w_a exp((least - d_a) / h) / sum_a w_a), where the nearest features have next to no weight."""
+    total = 0.0
+    near = 0.0
+    for a in range(row.size):
+        w = max(one[a], other[a])
+        total += w
+        if w > 0.0:
+            near += w * np.exp((least - row[a]) / scale)
+    return np.log(near) - np.log(total)
+
+
+@kernel
 def inverse_exponential(apart, weights, scale):
     """D_ij = -h W log(sum_a w_a exp(-d_ija / h) / W), w_a = max(w_ia, w_ja), W = sum_a w_a, h = `scale`.
 
@@ -23,17 +36,22 @@ def inverse_exponential(apart, weights, scale):
     for i in range(n):
         for j in range(i + 1, n):
             row = apart[pair]
+            # From the nearest feature that counts on, so that no exponential is too small and nothing cancels.
+            least = np.inf
+            for a in range(p):
+                if row[a] < least and max(weights[i, a], weights[j, a]) > 0.0:
+                    least = row[a]
             total = 0.0
             near = 0.0
             for a in range(p):
                 w = max(weights[i, a], weights[j, a])
                 total += w
-                near += w * np.exp(-row[a] / scale)
-            # All features far apart: the exponentials are zero in the computer, and the least of them is what is left.
-            if near > 0.0:
-                distances[pair] = -scale * total * np.log(near / total)
-            else:
-                distances[pair] = total * row.min()
+                if w > 0.0:
+                    near += w * np.expm1((least - row[a]) / scale)
+            log = (
+                np.log1p(near / total) if near > -0.5 * total else log_share(row, weights[i], weights[j], least, scale)
+            )
+            distances[pair] = total * (least - scale * log)
             pair += 1
     return distances
 

@@ -84,8 +84,13 @@ def by_pair(features: Features, squares: Any) -> Floats:
         )
     apart = np.empty((n * (n - 1) // 2, p))
     for a in range(p):
-        column = squareform(dissimilarity(features.pairs(np.array([a])).similarity), checks=False)
+        similarity, seen = features.seen_pairs(np.array([a]))
+        column = squareform(dissimilarity(similarity), checks=False)
         column = np.sqrt(column) if squares[a] else column
+        if seen is not None:
+            # A pair that is not seen counts as an average pair.
+            known = squareform(seen, checks=False) > 0
+            column[~known] = column[known].mean()
         apart[:, a] = column / column.mean()
     return apart
 
@@ -96,13 +101,14 @@ def by_pair(features: Features, squares: Any) -> Floats:
 def entropic(penalty: float) -> Weigh:
     """Weights in proportion to exp(g_a / l), which minimise sum_a w_a (1 - g_a) + l w_a log w_a where they sum to 1.
 
-    The objective is what that leaves of 1 + l log p: the soft maximum l log mean_a exp(g_a / l) of the gains.
+    The objective is 1 - l log p less that minimum: the soft maximum l log mean_a exp(g_a / l) of the gains.
     """
 
     def weigh(gains: Floats) -> tuple[Floats, float]:
         top = gains.max()
-        powers = np.exp((gains - top) / penalty)
-        return powers / powers.sum(), float(top + penalty * np.log(powers.mean()))
+        depths = (gains - top) / penalty
+        powers = np.exp(depths)
+        return powers / powers.sum(), float(top + penalty * np.log1p(np.expm1(depths).mean()))
 
     return weigh
 
@@ -232,10 +238,10 @@ class COSA(SparseClusterer):
         check_parameters(vars(self))
         check_choice("weights", self.weights, ["items", "common"])
         check_count("n_init", self.n_init, 1)
-        for name in ("penalty", "n_neighbors"):
-            given = getattr(self, name)
-            if not (isinstance(given, str) and given == "auto"):
-                check_number(name, given, '"auto" or a number above 0', lambda x: 0 < x < np.inf)
+        if not is_auto(self.penalty):
+            check_number("penalty", self.penalty, '"auto" or a number above 0', lambda x: 0 < x < np.inf)
+        if not is_auto(self.n_neighbors):
+            check_count("n_neighbors", self.n_neighbors, 1, advice='Or use "auto".')
         data = read(self, X, Request(self.metric, None, int(self.n_clusters), True))
         for name in ("item_weights_", "dissimilarity_"):
             self.__dict__.pop(name, None)

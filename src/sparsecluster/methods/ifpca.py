@@ -16,7 +16,15 @@ from ..features.base import Features, Floats, Rows
 from ..parallel import one_thread_blas
 from ..parameters import check_parameters, rng_of
 from ..reading import Data, complete_table, read_complete
-from .screening import by_higher_criticism, higher_criticism, ks_statistics, ks_test, null_statistics, standardised
+from .screening import (
+    by_higher_criticism,
+    higher_criticism,
+    ks_statistics,
+    ks_test,
+    null_statistics,
+    spreads,
+    standardised,
+)
 
 # Singular values below this share of the largest are rounding.
 RANK = 1e-10
@@ -72,7 +80,7 @@ class IFPCA(CompleteNumbers, NearestCluster, SparseClusterer):
     support_ : mask of the kept features (also `get_support()`).
     feature_scores_ : 1 - Delta_a[C] / T_a of every feature.
     statistics_, p_values_, higher_criticism_ : of every feature; NaN for columns kept out.
-    embedding_ : the k - 1 left singular vectors, n x (k - 1).
+    embedding_ : the k - 1 left singular vectors, n x (k - 1); fewer where the kept features have a lower rank.
     cluster_centers_ : mean of every column in every cluster, k x p, in the units of X.
 
     Notes
@@ -112,20 +120,21 @@ class IFPCA(CompleteNumbers, NearestCluster, SparseClusterer):
         """
         check_parameters(vars(self))
         n_init, k = check_count("n_init", self.n_init, 1), int(self.n_clusters)
+        rng = rng_of(self.random_state)
         data = read_complete(self, X, k, True)
         with one_thread_blas():
             table = complete_table(data)
             screening = ks_test(table, null_statistics("ks", data.n_items, ks_statistics)[:, 0])
             subset = by_higher_criticism(screening.p_values, data.n_items)
             vectors, directions = leading(standardised(table[:, subset]), k - 1)
-            labels = kmeans(Rows(vectors, np.ones(vectors.shape[1])), k, rng_of(self.random_state), n_starts=n_init)
+            labels = kmeans(Rows(vectors, np.ones(vectors.shape[1])), k, rng, n_starts=n_init)
             features = data.source.features()
             self._keep(data, features, Grouping(labels, subset, features.scores(labels, k)))
         # In the user's order of columns, which is that of new items.
         order = np.argsort(data.source.columns[subset])
         chosen = table[:, subset[order]]
         centres = means(vectors, self.labels_[data.source.items], k)
-        self._clusters = Projection(chosen.mean(axis=0), chosen.std(axis=0, ddof=1), directions[order], centres)
+        self._clusters = Projection(chosen.mean(axis=0), spreads(chosen), directions[order], centres)
         criticism = higher_criticism(screening.p_values, data.n_items)
         self.statistics_ = by_column(data, screening.statistics, np.nan)
         self.p_values_ = by_column(data, screening.p_values, np.nan)

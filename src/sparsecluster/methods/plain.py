@@ -13,7 +13,6 @@ from ..checks import check_choice
 from ..clusterers.base import Clusterer
 from ..clusterers.kmedoids import KMedoids
 from ..clusterers.own import Own
-from ..clusterers.registry import make_clusterer
 from ..parallel import one_thread_blas
 from ..parameters import check_parameters, rng_of
 from ..reading import Request, read
@@ -99,7 +98,12 @@ class PlainClustering(NearestCluster, SparseClusterer):
         data = read(self, X, Request(self.metric, None, k, bool(self.standardize)))
         with one_thread_blas():
             features = data.source.features()
-            clusterer = make_clusterer(ALGORITHMS[self.algorithm](), features.has_rows)
+            clusterer = ALGORITHMS[self.algorithm]()
+            if clusterer.needs == "rows" and not features.has_rows:
+                raise ValueError(
+                    f'algorithm="{self.algorithm}" needs coordinates of the items, and these features have only '
+                    'dissimilarities of pairs. Use "complete", "spectral" or "kmedoids".'
+                )
             if clusterer.needs == "pairs":
                 check_pairs(type(self).__name__, data.n_items)
             everything = np.arange(features.n_features)

@@ -18,7 +18,7 @@ from ..parallel import one_thread_blas, workers_for
 from ..parameters import check_parameters, rng_of
 from ..progress import Verbosity
 from ..reading import Data, complete_table, read_complete
-from .screening import standardised
+from .screening import spreads, standardised
 
 # Penalties compared, as in the authors' code.
 PENALTIES = np.logspace(-2, 2, 20)
@@ -62,7 +62,9 @@ def penalised(table: Floats, labels: Labels, k: int, penalty: float, max_iter: i
     The penalty of feature a is lambda over the length of its centres in K-means (the adaptive part).
     """
     lengths = np.sqrt((means(table, labels, k) ** 2).sum(axis=0))
-    penalties = penalty / np.maximum(lengths, np.finfo(float).tiny)
+    # A feature without any difference between the clusters is left out, unless nothing is penalised.
+    penalties = np.full(lengths.size, np.inf if penalty > 0 else 0.0)
+    np.divide(penalty, lengths, out=penalties, where=lengths > 0)
     for n_iter in range(1, max_iter + 1):  # noqa: B007  (how many there were)
         shares = np.bincount(labels, minlength=k) / labels.size
         centres = shrunken_centres(means(table, labels, k), shares, penalties)
@@ -238,7 +240,7 @@ class RegularizedKMeans(CompleteNumbers, NearestCluster, SparseClusterer):
         chosen = subset[np.argsort(data.source.columns[subset])]
         names = np.empty(k, np.intp)
         names[self.labels_[data.source.items]] = found.labels
-        units = raw.std(axis=0, ddof=1) if self.standardize else np.ones(raw.shape[1])
+        units = spreads(raw) if self.standardize else np.ones(raw.shape[1])
         centres = found.centres[names][:, chosen]
         self._clusters = ShrunkenCentres(raw.mean(axis=0)[chosen], units[chosen], centres)
         return self
@@ -273,6 +275,6 @@ class RegularizedKMeans(CompleteNumbers, NearestCluster, SparseClusterer):
         centres, shares = means(table, labels, k), np.bincount(labels, minlength=k) / labels.size
         most = (2.0 * np.sqrt(((shares[:, None] * centres) ** 2).sum(axis=0) * (centres**2).sum(axis=0))).max()
         raise ValueError(
-            f"penalty={self.penalty_:.4g} leaves no feature: all centres are zero. Use one below {most:.4g}, or "
+            f"penalty={self.penalty_:.4g} leaves no feature: all centres are zero. Use one below about {most:.4g}, or "
             '"auto" with more items.'
         )

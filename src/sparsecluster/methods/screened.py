@@ -123,6 +123,7 @@ class ScreenedClustering(CompleteNumbers, NearestCluster, SparseClusterer):
             check_number("noise_variance", self.noise_variance, "None or a number above 0", lambda x: 0 < x < np.inf)
         if isinstance(self.threshold, str):
             check_choice("threshold", self.threshold, ["hc", "fdr"], " or a number of features")
+        rng = rng_of(self.random_state)
         k = int(self.n_clusters)
         data = read_complete(self, X, k, bool(self.standardize))
         if not isinstance(self.threshold, str):
@@ -132,7 +133,7 @@ class ScreenedClustering(CompleteNumbers, NearestCluster, SparseClusterer):
             clusterer = make_clusterer(self.clusterer, features.has_rows)
             screening = screen(complete_table(data), self.test, self.noise_variance)
             subset = self._passed(screening, data.n_items)
-            labels = clusterer.cluster(features, subset, k, rng_of(self.random_state), n_starts=n_init)
+            labels = clusterer.cluster(features, subset, k, rng, n_starts=n_init)
             self._keep(data, features, Grouping(labels, subset, features.scores(labels, k)))
         self.statistics_ = by_column(data, screening.statistics, np.nan)
         self.p_values_ = by_column(data, screening.p_values, np.nan)

@@ -92,6 +92,7 @@ class SpectralGem(CompleteNumbers, SparseClusterer):
         """
         check_parameters(vars(self))
         n_init, k = check_count("n_init", self.n_init, 1), int(self.n_clusters)
+        rng = rng_of(self.random_state)
         is_auto = isinstance(self.n_components, str) and self.n_components == "auto"
         if not is_auto:
             check_count("n_components", self.n_components, 1, advice='Or use "auto".')
@@ -108,7 +109,7 @@ class SpectralGem(CompleteNumbers, SparseClusterer):
             # u_0 says only how many neighbours an item has.
             places = vectors[:, 1 : d + 1] * np.sqrt(np.maximum(1.0 - values[1 : d + 1], 0.0))
             rows = Rows(np.ascontiguousarray(places), np.ones(d))
-            labels = kmeans(rows, k, rng_of(self.random_state), n_starts=n_init)
+            labels = kmeans(rows, k, rng, n_starts=n_init)
             self._keep(data, features, Grouping(labels, everything, features.scores(labels, k)))
         self.eigenvalues_, self.n_components_ = values, d
         self.embedding_ = np.empty_like(places)
@@ -120,9 +121,14 @@ def graph_spectrum(gram: Floats) -> tuple[Floats, Floats]:
     """Eigenvalues, ascending, and eigenvectors of the normalised Laplacian of the graph of similar items."""
     weights = np.sqrt(np.maximum(gram, 0.0))
     root = np.sqrt(weights.sum(axis=1))
+    trivial = root / np.linalg.norm(root)
     # An item at the very mean is like no other, not even itself: it stays where it is, alone.
-    root[root == 0] = 1.0
-    values, vectors = eigh(np.eye(len(gram)) - weights / np.outer(root, root))
+    root = np.where(root > 0, root, 1.0)
+    laplacian = np.eye(len(gram)) - weights / np.outer(root, root)
+    # u_0 is known, and where groups have nothing in common it is one of several vectors of eigenvalue 0: it is made the
+    # first by taking its eigenvalue 1 lower while the others are computed.
+    values, vectors = eigh(laplacian - np.outer(trivial, trivial))
+    values[0] += 1.0
     # The sign of an eigenvector is free: the largest entry is made positive.
     return values, vectors * np.sign(vectors[np.abs(vectors).argmax(axis=0), np.arange(len(gram))])
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import scipy.sparse
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ..base import SparseClusterer
 from ..features.base import Floats, Subset
 from ..features.columns import Column
 from ..reading import NUMBERS
@@ -18,6 +17,16 @@ from ..tables import as_frame, needs_reading, read_columns, read_numbers, words_
 
 # Values of a table that are worked on at a time.
 BLOCK_VALUES = 2**22
+
+
+class Fitted(Protocol):
+    """What displays need to know of an estimator: all of this package do."""
+
+    labels_: Any
+    support_: Any
+    feature_scores_: Any
+
+    def _names(self) -> list[str]: ...
 
 
 @dataclass(frozen=True)
@@ -47,9 +56,14 @@ class Clustered:
     def is_sparse(self) -> bool:
         return bool(scipy.sparse.issparse(self.values))
 
+    def kind_of(self, column: int) -> str:
+        """A "number", a "level", or a "rank" where levels have an order and so can be counted with."""
+        of = self.columns[column]
+        return "number" if of.levels is None else "rank" if of.kind == "manhattan" else "level"
+
     def is_level(self, column: int) -> bool:
-        """Whether a column has levels without an order; ordered ones are ranks, which can be counted with."""
-        return self.columns[column].levels is not None and self.columns[column].kind != "manhattan"
+        """Whether a column has levels without an order."""
+        return self.kind_of(column) == "level"
 
     def block(self, columns: Subset) -> Floats:
         """Some of the columns, n x q."""
@@ -62,22 +76,25 @@ class Clustered:
         yield from np.array_split(columns, max(1, n_parts))
 
     def coordinates(self, columns: Subset, standardize: bool = True) -> tuple[Floats, Subset]:
-        """Coordinates of the items, n x q, with mean 0 and NaN in gaps; and the place in `columns` that each belongs to.
+        """Coordinates of the items, n x q, with mean 0 and NaN in gaps; and for each its place in `columns`.
 
         A column of numbers or ranks is one coordinate. One of levels has an indicator for each level. Standardised,
         every column has variance 1 in all; else levels count by half their squared distance, which is 0 or 1.
         """
-        is_level = [self.is_level(a) for a in columns.tolist()]
-        table, owners = self.block(columns), np.flatnonzero(~np.array(is_level, dtype=bool))
-        parts = [(standardised if standardize else centred)(table[:, owners])]
-        of = [owners]
-        for place in np.flatnonzero(is_level).tolist():
-            parts.append(indicators(table[:, place], standardize))
-            of.append(np.full(parts[-1].shape[1], place))
-        return (np.hstack(parts), np.concatenate(of)) if len(parts) > 1 else (parts[0], owners)
+        parts, owners, first = [], [], 0
+        for some in self.blocks(columns):
+            table, is_level = self.block(some), np.array([self.is_level(a) for a in some.tolist()], dtype=bool)
+            numbers = np.flatnonzero(~is_level)
+            parts.append((standardised if standardize else centred)(table[:, numbers]))
+            owners.append(first + numbers)
+            for place in np.flatnonzero(is_level).tolist():
+                parts.append(indicators(table[:, place], standardize))
+                owners.append(np.full(parts[-1].shape[1], first + place))
+            first += some.size
+        return np.hstack(parts), np.concatenate(owners)
 
 
-def clustered(estimator: SparseClusterer, X: Any) -> Clustered:
+def clustered(estimator: Fitted, X: Any) -> Clustered:
     """What a fitted estimator found in the data of its fit."""
     check_is_fitted(estimator)
     metric: Any = getattr(estimator, "metric", "euclidean")
@@ -105,7 +122,7 @@ def clustered(estimator: SparseClusterer, X: Any) -> Clustered:
     )
 
 
-def _read(estimator: SparseClusterer, X: Any, metric: Any) -> tuple[Any, tuple[Column, ...]]:
+def _read(estimator: Fitted, X: Any, metric: Any) -> tuple[Any, tuple[Column, ...]]:
     """The values and the columns, as `fit` reads them."""
     if scipy.sparse.issparse(X):
         given = validate_data(estimator, X, reset=False, accept_sparse="csc", **NUMBERS)
@@ -160,5 +177,5 @@ def indicators(codes: Floats, standardize: bool) -> Floats:
     table = centred(table)
     if not standardize:
         return np.asarray(table / np.sqrt(2.0))
-    variance = np.nansum(table**2) / max(np.count_nonzero(~np.isnan(codes)), 1)
+    variance = float(np.nansum(table**2)) / max(int(np.count_nonzero(~np.isnan(codes))), 1)
     return np.asarray(table / np.sqrt(variance) if variance > 0 else table)

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from ..base import SparseClusterer
 from ..features.base import Floats, Subset
-from .style import STYLES, own_axes
+from .data import Fitted
+from .style import STYLES, legend_above, own_axes
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -43,7 +43,7 @@ class History:
     features_changed: Subset | None = None
 
     @classmethod
-    def from_estimator(cls, estimator: SparseClusterer) -> Self:
+    def from_estimator(cls, estimator: Fitted) -> Self:
         """From the history that a fitted estimator keeps."""
         check_is_fitted(estimator)
         if not hasattr(estimator, "history_"):
@@ -78,7 +78,7 @@ class History:
         ax.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
         changes = {"items moved": self.items_moved, "features changed": self.features_changed}
         counts = {label: each for label, each in changes.items() if each is not None}
-        if counts:
+        if any(each.any() for each in counts.values()):
             right = ax.twinx()
             for place, ((label, each), (shade, _, _), hatch) in enumerate(
                 zip(counts.items(), others[1:], ("", "///"), strict=False)
@@ -87,10 +87,11 @@ class History:
                 bars = right.bar(at, each, 0.3, color=shade, alpha=0.6, hatch=hatch, edgecolor="white", label=label)
                 handles = [*handles, bars]
             # Room above the bars for the line.
-            right.set(ylim=(0, max(1.0, 1.6 * max(int(each.max()) for each in counts.values()))), ylabel="changes")
+            right.set(
+                ylim=(0, max(1.0, 1.6 * max(int(each.max()) for each in counts.values()))), ylabel="items, features"
+            )
             right.yaxis.set_major_locator(MaxNLocator(integer=True, nbins=5))
             ax.set_zorder(right.get_zorder() + 1)
             ax.patch.set_visible(False)
-        place = {"loc": "lower center", "bbox_to_anchor": (0.5, 1.0)}
-        ax.legend(handles=handles, ncols=len(handles), frameon=False, fontsize="small", **place)
+        legend_above(ax, handles)
         return ax

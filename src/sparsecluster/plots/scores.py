@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
-from ..base import SparseClusterer
 from ..features.base import Floats
-from .style import GREY, MANY_MARKS, STYLES, counted, own_axes, plain
+from .data import Fitted
+from .style import GREY, MANY_MARKS, STYLES, counted, legend_above, own_axes, plain
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -55,7 +55,7 @@ class FeatureScores:
     weights: Floats | None = None
 
     @classmethod
-    def from_estimator(cls, estimator: SparseClusterer) -> Self:
+    def from_estimator(cls, estimator: Fitted) -> Self:
         """From what a fitted estimator says of its features."""
         check_is_fitted(estimator)
         scores, names = estimator.feature_scores_, estimator._names()
@@ -84,7 +84,8 @@ class FeatureScores:
         """Scores by rank, the chosen apart from the others, with names of the best; returns the matplotlib axes."""
         p = len(self.features)
         all_named = p <= ALL_NAMED
-        ax = own_axes(ax, max(6.0, 0.25 * p) if all_named else 7.0, 4.2)
+        longest = max(map(len, map(plain, self.features))) if all_named else 0
+        ax = own_axes(ax, max(6.0, 0.25 * p) if all_named else 7.0, 4.0 + 0.06 * longest)
         rank = np.arange(1, p + 1)
         for is_chosen, (colour, mark, _) in ((False, (GREY, "o", "-")), (True, STYLES[0])):
             part = self.chosen == is_chosen
@@ -96,13 +97,12 @@ class FeatureScores:
         if self.is_cut:
             n_chosen = int(self.chosen.sum())
             cut = n_chosen + 0.5
-            ax.axvline(cut, color=STYLES[1][0], ls="--", lw=1.2, label=f"cut after {counted(n_chosen, 'feature')}")
+            ax.axvline(cut, color="0.2", ls="--", lw=1.0, label=f"cut after {counted(n_chosen, 'feature')}")
         top = max(1.0, float(self.scores.max(initial=0.0)))
-        ax.set(ylim=(-0.02, 1.04 * top), ylabel="score: share that the clusters explain")
+        ax.set(ylim=(-0.02, 1.04 * top), ylabel="score (share explained)")
         handles = [*ax.get_lines(), *self._plot_weights(ax, rank)]
         self._name(ax, all_named)
-        place = {"loc": "lower center", "bbox_to_anchor": (0.5, 1.0)}
-        ax.legend(handles=handles, ncols=len(handles), frameon=False, fontsize="small", **place)
+        legend_above(ax, handles)
         return ax
 
     def _plot_weights(self, ax: Any, rank: Any) -> list[Any]:
@@ -128,10 +128,18 @@ class FeatureScores:
             ax.set(xlim=(0.3, p + 0.7), xlabel="feature, by score")
             return
         ax.set(xscale="log" if p >= LOG_FROM else "linear", xlabel="rank of the feature")
+        ax.xaxis.set_major_formatter("{x:,.0f}")
         best = [
-            f"{place}  {plain(name)}  {score:.2f}"
-            for place, (name, score) in enumerate(zip(self.features[:LISTED], self.scores, strict=False), 1)
+            f"{score:.2f}  {plain(name)}"
+            for name, score in zip(self.features[:LISTED], self.scores[:LISTED], strict=True)
         ]
         box = {"facecolor": "white", "edgecolor": "0.8", "alpha": 0.85, "boxstyle": "round"}
-        words = {"ha": "right", "va": "top", "fontsize": "x-small", "linespacing": 1.3, "bbox": box}
+        words = {
+            "ha": "right",
+            "va": "top",
+            "multialignment": "left",
+            "fontsize": "x-small",
+            "linespacing": 1.3,
+            "bbox": box,
+        }
         ax.text(0.985, 0.97, "\n".join(["highest scores", *best]), transform=ax.transAxes, **words)

@@ -21,11 +21,15 @@ STYLES: tuple[tuple[str, str, Any], ...] = (
 )
 # What is not chosen, or is there to compare with.
 GREY = "0.72"
+# A thin dark edge tells marks apart where they lie on one another, and light ones from the paper.
+EDGE: dict[str, Any] = {"mec": "0.2", "mew": 0.3}
 # Letters of a name before it is cut.
 LONGEST_NAME = 24
 # Marks beyond this number are drawn as pixels, so that a vector file stays small.
 MANY_MARKS = 2000
 COLUMNS_OF_PANELS = 3
+# Inches: the narrowest figure, and what an entry of a legend needs.
+NARROWEST, ENTRY_WIDTH = 5.0, 2.1
 
 
 def style_of(cluster: int) -> tuple[str, str, Any]:
@@ -42,12 +46,15 @@ def style_of(cluster: int) -> tuple[str, str, Any]:
 
 
 def plain(name: Any, longest: int = LONGEST_NAME) -> str:
-    r"""A name as it is: no mathematics between dollars, on one line, not too long.
+    r"""A name or level as it is: no mathematics between dollars, on one line, not too long.
 
     >>> plain("price in $ of $5"), plain("two\nlines"), plain("a very long name indeed", 12)
     ('price in \\$ of \\$5', 'two lines', 'a very long…')
+    >>> plain(1.0), plain(0.25)
+    ('1', '0.25')
     """
-    text = " ".join("".join(letter if letter.isprintable() else " " for letter in str(name)).split())
+    given = f"{name:g}" if isinstance(name, float) else str(name)
+    text = " ".join("".join(letter if letter.isprintable() else " " for letter in given).split())
     text = text if len(text) <= longest else text[: longest - 1].rstrip() + "…"
     return text.replace("$", r"\$")
 
@@ -84,7 +91,7 @@ def own_panels(axes: Any, count: int, width: float, height: float, columns: int 
     if axes is None:
         columns = min(columns, count)
         rows = -(-count // columns)
-        size = (width * columns, height * rows + 0.4)
+        size = (max(width * columns, NARROWEST), height * rows + 0.4)
         axes = plt.subplots(rows, columns, figsize=size, layout="constrained", squeeze=False)[1]
         for left_over in axes.ravel()[count:]:
             left_over.set_visible(False)
@@ -97,9 +104,17 @@ def own_panels(axes: Any, count: int, width: float, height: float, columns: int 
 def legend(axes: Sequence[Any], handles: Sequence[Any], is_own: bool) -> None:
     """Below all panels of a figure of our own; else in the last of the axes given."""
     if is_own:
-        axes[0].figure.legend(handles=handles, loc="outside lower center", ncols=min(len(handles), 4), frameon=False)
+        figure = axes[0].figure
+        columns = max(1, min(len(handles), int(figure.get_figwidth() / ENTRY_WIDTH)))
+        figure.legend(handles=handles, loc="outside lower center", ncols=columns, frameon=False, fontsize="small")
     else:
         axes[-1].legend(handles=handles, fontsize="small", framealpha=0.8)
+
+
+def legend_above(ax: Any, handles: Sequence[Any]) -> None:
+    """In one line above the axes, where no curve can be under it."""
+    place = {"loc": "lower center", "bbox_to_anchor": (0.5, 1.0)}
+    ax.legend(handles=handles, ncols=len(handles), frameon=False, fontsize="small", **place)
 
 
 def patches(names: Sequence[str]) -> list[Any]:
@@ -107,3 +122,14 @@ def patches(names: Sequence[str]) -> list[Any]:
     from matplotlib.patches import Patch
 
     return [Patch(facecolor=style_of(c)[0], label=name) for c, name in enumerate(names)]
+
+
+def marks(names: Sequence[str]) -> list[Any]:
+    """Entries of a legend: the mark of every cluster, large enough to be seen."""
+    from matplotlib.lines import Line2D
+
+    styles = [style_of(c) for c in range(len(names))]
+    return [
+        Line2D([], [], ls="", marker=mark, color=colour, label=name, ms=6, **EDGE)
+        for name, (colour, mark, _) in zip(names, styles, strict=True)
+    ]
