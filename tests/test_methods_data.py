@@ -67,7 +67,7 @@ def test_gaps_in_new_items_are_refused_with_a_way_out(name):
 def test_a_column_that_is_never_seen_is_a_gap_like_any_other(name):
     table = ROW.copy()
     table[:, 5] = np.nan
-    with pytest.warns(UserWarning, match="too often missing"), refuses("NaN", "1 of 12 columns", "'x5'"):
+    with pytest.warns(UserWarning, match="too often missing"), refuses("NaN", "1 of 16 columns", "'x5'"):
         quick(name).fit(table)
 
 

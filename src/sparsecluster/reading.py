@@ -113,7 +113,8 @@ def refuse_words(name: str, X: Any) -> None:
         listed = ", ".join(map(repr, columns[:NAMES_SHOWN])) + and_more(len(columns))
         which = f"Column {listed} holds" if len(columns) == 1 else f"Columns {listed} hold"
         raise ValueError(
-            f"{which} no numbers, and {name} takes nothing else. Leave them out, or use SASClustering, which takes them."
+            f"{which} no numbers, and {name} takes nothing else. Leave them out, or use SASClustering, which takes "
+            "them."
         )
 
 
