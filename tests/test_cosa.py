@@ -9,7 +9,7 @@ from scipy.special import logsumexp
 from sparsecluster import COSA, GapCurve, PlainClustering
 from sparsecluster.datasets import shifted_groups
 from sparsecluster.kernels.cosa import inverse_exponential, item_weights
-from sparsecluster.methods.cosa import PENALTIES, entropic
+from sparsecluster.methods.cosa import PENALTIES, Entropic
 from sparsecluster.methods.weights import alternate
 from tests import naive
 
@@ -236,7 +236,7 @@ def test_weights_minimise_the_sum_with_the_entropy(penalty):
     def paid(weights):
         return float(weights @ (1 - gains) + penalty * weights @ np.log(np.maximum(weights, 1e-300)))
 
-    weights, objective = entropic(penalty)(gains)
+    weights, objective = Entropic(penalty)(gains)
     bounds, whole = [(1e-12, 1)] * 6, {"type": "eq", "fun": lambda w: w.sum() - 1}
     best = minimize(paid, np.full(6, 1 / 6), bounds=bounds, constraints=whole, tol=1e-14)
     assert paid(weights) <= best.fun + 1e-12
@@ -249,14 +249,14 @@ def test_weights_minimise_the_sum_with_the_entropy(penalty):
 @pytest.mark.parametrize("penalty", [1e-3, 0.02, 0.2, 1.0, 1e3])
 def test_the_objective_is_the_soft_maximum_of_the_gains(penalty):
     for gains in (np.random.default_rng(0).random(30), np.full(30, 0.5), np.array([0.0, 1.0])):
-        _, objective = entropic(penalty)(gains)
+        _, objective = Entropic(penalty)(gains)
         assert objective == pytest.approx(penalty * (logsumexp(gains / penalty) - np.log(gains.size)), rel=1e-9)
 
 
 @pytest.mark.parametrize("penalty", [1e-12, 1e-3, 1.0, 1e4, 1e12, 1e18])
 def test_the_objective_is_between_the_mean_and_the_largest_of_the_gains(penalty):
     gains = np.random.default_rng(0).random(30)
-    weights, objective = entropic(penalty)(gains)
+    weights, objective = Entropic(penalty)(gains)
     assert gains.mean() * (1 - 1e-9) <= objective <= gains.max()
     assert weights.sum() == pytest.approx(1.0)
     limit = gains.max() if penalty < 1e-6 else gains.mean() if penalty > 1e3 else objective
@@ -270,7 +270,7 @@ def test_no_step_lowers_the_objective(problem_of, penalty):
     steps = []
     for _ in range(5):
         begin = naive.random_labels(rng, 36, 3)
-        found = alternate(problem, begin, entropic(penalty), rng)
+        found = alternate(problem, begin, Entropic(penalty), rng)
         assert (np.diff(found.history) > 0).all()
         assert found.objective == found.history[-1]
         for labels, value in ((begin, found.history[0]), (found.labels, found.objective)):

@@ -69,6 +69,7 @@ MAY_IMPORT = {
             "sas",
             "__init__",
             "files",
+            "plots",
         ),
     },
     "compare": {"checks", "evaluate", "features", "methods", "parameters", "plots", "progress"},

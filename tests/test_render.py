@@ -11,7 +11,9 @@ from html.parser import HTMLParser
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
+from sparsecluster.cli import app
 from sparsecluster.experiments.base import Setting, Task
 from sparsecluster.experiments.catalogue import EXPERIMENTS
 from sparsecluster.experiments.figures import FIGURES, draw, means
@@ -359,3 +361,39 @@ def test_a_figure_is_written_as_png_and_svg_beside_its_page(tmp_path):
         "![Figure 5: Rand index by number of clusters](figure-kappa.png)" in (tmp_path / "figure-kappa.md").read_text()
     )
     assert all(json.loads(line) for line in (tmp_path / "figure-kappa.jsonl").read_text().splitlines())
+
+
+def reproduce(*arguments):
+    return CliRunner().invoke(app, ["reproduce", *map(str, arguments), "--jobs", "1"])
+
+
+def test_the_command_says_where_the_page_is(tmp_path):
+    result = reproduce("table-1a", "--cells", "mu=0.6,p=100", "--methods", "limit", "--repeats", 2, "--out", tmp_path)
+    assert result.output == f"table-1a: 2 results; {tmp_path / 'table-1a-text.md'}\n"
+    assert "not run" in (tmp_path / "table-1a-text.md").read_text()
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["tabel-1a"], ["table-1a", "--methods", "nobody"], ["table-1a", "--cells", "p=1"], ["table-1a", "--variant", "x"]],
+)
+def test_what_there_is_not_is_answered_in_one_line_by_what_there_is(tmp_path, arguments):
+    result = reproduce(*arguments, "--out", tmp_path)
+    assert result.exit_code == 2
+    assert result.stderr.startswith("Error: ")
+    assert result.stderr.count("\n") == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", ["table-1a", "figure-kappa"])
+def test_the_cells_that_a_message_names_can_be_asked_for(tmp_path, name):
+    said = reproduce(name, "--cells", "nothing=0", "--out", tmp_path).stderr
+    cells = said.split("; it has ")[1].split("; ")[0]
+    assert reproduce(name, "--cells", cells, "--methods", "limit", "--repeats", 1, "--out", tmp_path).exit_code == 0
+
+
+def test_a_folder_that_is_a_file_is_refused_in_one_line(tmp_path):
+    (tmp_path / "file").write_text("mine")
+    result = reproduce("table-1a", "--cells", "mu=0.6,p=100", "--methods", "limit", "--out", tmp_path / "file")
+    assert result.exit_code == 2
+    assert result.stderr.count("\n") == 1

@@ -8,19 +8,23 @@ and from b = sqrt(p) on the bound has no effect. The bound is chosen by the gap 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..base import Grouping, SparseClusterer
 from ..checks import check_count, check_number
-from ..features.base import Features, Floats
+from ..climb import LEAST_GAIN, Problem
+from ..clusterers.kmeans import MOVE_PASSES, WARM_PASSES, KMeans, cheaper_form
+from ..features.base import Features, Floats, Labels
+from ..features.numeric import NumericFeatures
 from ..gap import Rule
+from ..kernels.alternation import alternate_rows
 from ..kernels.weights import bounded_weights
 from ..parallel import workers_for
 from ..progress import Verbosity
 from ..reading import Data
-from .weights import Tuning, Weigh, Weighting, tuned
+from .weights import Tuning, Weighting, tuned
 
 # Bounds compared where none are given, as in R's sparcl.
 N_BOUNDS = 10
@@ -28,14 +32,28 @@ N_BOUNDS = 10
 MOST_PAIRED = 10_000
 
 
-def bounded(bound: float) -> Weigh:
+class Bounded(NamedTuple):
     """The weights that maximise sum_a w_a g_a under the bounds, and that sum."""
 
-    def weigh(gains: Floats) -> tuple[Floats, float]:
-        weights = bounded_weights(gains, bound)
+    bound: float
+
+    def __call__(self, gains: Floats) -> tuple[Floats, float]:
+        weights = bounded_weights(gains, self.bound)
         return weights, float(weights @ gains)
 
-    return weigh
+    def at_once(self, problem: Problem, labels: Labels) -> Weighting | None:
+        """For plain numbers and K-means on rows; the steps and the answer are the same."""
+        features, k = problem.features, problem.n_clusters
+        is_kmeans = type(problem.clusterer) is KMeans and problem.clusterer.form is None
+        if not (is_kmeans and isinstance(features, NumericFeatures)):
+            return None
+        if cheaper_form(features.n_items, k, WARM_PASSES) != "rows":
+            return None
+        own = labels.copy()
+        weights, history = alternate_rows(
+            features.table, features.total, own, k, self.bound, problem.max_iter, LEAST_GAIN, MOVE_PASSES
+        )
+        return Weighting(own, weights, float(history[-1]), tuple(history.tolist()))
 
 
 def usual_bounds(n_features: int, smallest: float, share: float, spaced: Callable[..., Floats]) -> Floats:

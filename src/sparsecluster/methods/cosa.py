@@ -23,7 +23,7 @@ from ..progress import Progress, Verbosity
 from ..reading import Data, Request, TableForm, read
 from ..tables import Metric
 from .bounded import check_pairs
-from .weights import Tuning, Weigh, Weighting, best_weighting, path, tuned
+from .weights import Tuning, Weighting, best_weighting, path, tuned
 
 # The authors' own value, for dissimilarities with mean 1; their program has it as default.
 USUAL_PENALTY = 0.2
@@ -98,19 +98,22 @@ def by_pair(features: Features, squares: Any) -> Floats:
 # ---------------------------------------------------------------- one weight for all
 
 
-def entropic(penalty: float) -> Weigh:
+class Entropic(NamedTuple):
     """Weights in proportion to exp(g_a / l), which minimise sum_a w_a (1 - g_a) + l w_a log w_a where they sum to 1.
 
     The objective is 1 - l log p less that minimum: the soft maximum l log mean_a exp(g_a / l) of the gains.
     """
 
-    def weigh(gains: Floats) -> tuple[Floats, float]:
-        top = gains.max()
-        depths = (gains - top) / penalty
-        powers = np.exp(depths)
-        return powers / powers.sum(), float(top + penalty * np.log1p(np.expm1(depths).mean()))
+    penalty: float
 
-    return weigh
+    def __call__(self, gains: Floats) -> tuple[Floats, float]:
+        top = gains.max()
+        depths = (gains - top) / self.penalty
+        powers = np.exp(depths)
+        return powers / powers.sum(), float(top + self.penalty * np.log1p(np.expm1(depths).mean()))
+
+    def at_once(self, problem: Problem, labels: Labels) -> None:
+        """Step by step."""
 
 
 # ---------------------------------------------------------------- the estimator
@@ -286,14 +289,14 @@ class COSA(SparseClusterer):
         else:
 
             def solve(copy: Features, penalties: Floats, own_rng: np.random.Generator) -> list[Weighting]:
-                weighs = [entropic(penalty) for penalty in penalties.tolist()]
+                weighs = [Entropic(penalty) for penalty in penalties.tolist()]
                 return path(problem._replace(features=copy), weighs, own_rng, n_init)
 
             workers = workers_for(self.n_jobs, self.verbose, data.n_items * data.n_features)
             tuning = Tuning("penalty", PENALTIES, int(self.n_permutations), self.rule, workers)
             curve, found = tuned(features, tuning, solve, rng)
             self.gap_curve_, self.penalty_, known = curve, float(curve.chosen), [found.labels]
-        best = best_weighting(problem, entropic(self.penalty_), rng, n_init, known)
+        best = best_weighting(problem, Entropic(self.penalty_), rng, n_init, known)
         self.n_iter_ = len(best.history)
         return best.labels, best.weights
 

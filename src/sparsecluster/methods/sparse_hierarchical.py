@@ -18,7 +18,7 @@ from ..parameters import check_parameters, rng_of
 from ..progress import Verbosity
 from ..reading import Request, read
 from ..tables import Metric
-from .bounded import BoundedWeights, bounded, check_pairs, usual_bounds
+from .bounded import Bounded, BoundedWeights, check_pairs, usual_bounds
 from .weights import Weighting
 
 # Bounds compared: evenly from 1.1 to this share of sqrt(p), as in sparcl.
@@ -35,7 +35,7 @@ def sparse_weights(features: Features, bound: float, max_iter: int, weights: Flo
     For given w the best U is D w, scaled to length 1; for given U the gains of the features are D' U. It begins with
     equal weights unless some are given.
     """
-    weigh = bounded(bound)
+    weigh = Bounded(bound)
     weights = np.ones(features.n_features) if weights is None else weights
     best: Weighting | None = None
     for _ in range(max_iter):

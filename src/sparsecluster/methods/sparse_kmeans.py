@@ -19,7 +19,7 @@ from ..parameters import check_parameters, rng_of
 from ..progress import Verbosity
 from ..reading import Request, read
 from ..tables import Metric
-from .bounded import BoundedWeights, bounded, usual_bounds
+from .bounded import Bounded, BoundedWeights, usual_bounds
 from .weights import Weighting, best_weighting, path
 
 # Bounds compared: from 1.2 to this share of sqrt(p), evenly on the log scale, as in sparcl.
@@ -152,11 +152,11 @@ class SparseKMeans(NearestCluster, BoundedWeights):
             usual = usual_bounds(features.n_features, SMALLEST_BOUND, LARGEST_SHARE, np.geomspace)
 
             def solve(copy: Features, bounds: Floats, own_rng: np.random.Generator) -> list[Weighting]:
-                weighs = [bounded(bound) for bound in bounds.tolist()]
+                weighs = [Bounded(bound) for bound in bounds.tolist()]
                 return path(problem._replace(features=copy), weighs, own_rng, n_init)
 
             found = self._choose(data, features, usual, solve, rng)
             known = [] if found is None else [found.labels]
-            best = best_weighting(problem, bounded(self.l1_bound_), rng, n_init, known)
+            best = best_weighting(problem, Bounded(self.l1_bound_), rng, n_init, known)
             self._keep_weighting(data, features, best)
         return self

@@ -7,7 +7,7 @@ g_a[C] = T_a - Delta_a[C] of the features for given clusters. All else is here.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -17,8 +17,14 @@ from ..features.weighted import WeightedFeatures
 from ..gap import GapCurve, Rule, copy_seeds, gap_curve, on_copies
 from ..parallel import Workers
 
-# Weights and objective for the gains of the features.
-Weigh = Callable[[Floats], tuple[Floats, float]]
+
+class Weigh(Protocol):
+    """Weights and objective for the gains of the features."""
+
+    def __call__(self, gains: Floats) -> tuple[Floats, float]: ...
+
+    def at_once(self, problem: Problem, labels: Labels) -> Weighting | None:
+        """The whole alternation in compiled code, where there is some for these features."""
 
 
 class Weighting(NamedTuple):
@@ -39,6 +45,9 @@ def weighting(problem: Problem, labels: Labels, weigh: Weigh) -> Weighting:
 
 def alternate(problem: Problem, labels: Labels, weigh: Weigh, rng: np.random.Generator) -> Weighting:
     """From a clustering on: cluster by the weighted features, weigh by the clusters, until neither gains."""
+    at_once = weigh.at_once(problem, labels)
+    if at_once is not None:
+        return at_once
     found = weighting(problem, labels, weigh)
     for _ in range(problem.max_iter - 1):
         weighted = WeightedFeatures(problem.features, found.weights)

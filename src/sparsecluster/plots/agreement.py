@@ -59,6 +59,8 @@ class Agreement:
     def plot(self, ax: Any = None) -> Any:
         """The matrix as a picture, with its numbers; returns the matplotlib axes."""
         n = len(self.names)
+        if not n:
+            raise ValueError("There is no labelling to draw: no method gave one.")
         size = 0.55 * n + 2.5
         ax = own_axes(ax, size + 0.8, size)
         image = ax.imshow(self.matrix, vmin=0, vmax=1, cmap="cividis")

@@ -9,6 +9,7 @@ import scipy.linalg
 from scipy.sparse.linalg import LinearOperator, svds
 
 from ..features.base import Floats, Subset
+from ..features.sparse import varying
 from .data import Clustered
 
 # Up to this many items or coordinates their products are made: exact, and quicker than looking again and again.
@@ -56,7 +57,8 @@ def sparse_plane(X: Any, standardize: bool) -> Plane:
     stored = np.diff(X.indptr)
     apart = (X.data - np.repeat(mean, stored)) ** 2
     squares = np.bincount(np.repeat(np.arange(mean.size), stored), apart, mean.size) + (n - stored) * mean**2
-    varies = squares > 0
+    varies = np.zeros(mean.size, bool)
+    varies[varying(X)] = True
     scale = np.where(varies, 1.0 / np.sqrt(np.where(varies, squares, 1.0) / n), 0.0) if standardize else varies * 1.0
 
     def times(vector: Any) -> Any:
