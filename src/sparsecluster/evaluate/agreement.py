@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 import numpy.typing as npt
 from scipy.optimize import linear_sum_assignment
@@ -54,12 +52,13 @@ def adjusted_rand_index(truth: npt.ArrayLike, labels: npt.ArrayLike) -> float:
     (1.0, -0.5)
     """
     both, first, second, every = _pairs(contingency(truth, labels))
-    by_chance = first * second / every if every else 0.0
-    most = (first + second) / 2
-    return (both - by_chance) / (most - by_chance) if most != by_chance else 1.0
+    # All times 2 N, so that only whole numbers are added.
+    above_chance = 2 * (both * every - first * second)
+    most = (first + second) * every - 2 * first * second
+    return above_chance / most if most else 1.0
 
 
-def agreement_matrix(labellings: Sequence[npt.ArrayLike]) -> npt.NDArray[np.float64]:
+def agreement_matrix(labellings: list[npt.ArrayLike]) -> npt.NDArray[np.float64]:
     """Adjusted Rand index of every two labellings.
 
     >>> agreement_matrix([[0, 0, 1, 1], [1, 1, 0, 0], [0, 1, 0, 1]]).tolist()

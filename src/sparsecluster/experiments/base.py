@@ -59,6 +59,11 @@ class Experiment(NamedTuple):
     # The name of the table on disk, where two experiments read the same runs.
     table: str = ""
 
+    @property
+    def has_table(self) -> bool:
+        """Whether means by cell and method are worth a table: not for figures of one data set or of iterations."""
+        return not self.is_figure or self.across != "p"
+
     def tasks(self, repeats: int, seed: int = 0, methods: Sequence[str] = (), cells: Sequence[Cell] = ()) -> list[Task]:
         """Every repeat of every method in every cell, repeat after repeat, so that a stopped run has a bit of each."""
         seeds = range(seed, seed + (1 if self.one_repeat else repeats))

@@ -7,7 +7,9 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
+from scipy.optimize import linear_sum_assignment
 
+from ..evaluate.agreement import contingency
 from ..plots.style import STYLES
 from .base import Experiment, Row
 from .contenders import title_of
@@ -50,9 +52,8 @@ def convergence(experiment: Experiment, results: Results) -> Any:
         ax.set(title=f"mu = {cell['mu']}", xlabel="iteration", xticks=range(1, 11))
         ax.set_ylabel("Rand index", color=STYLES[0][0])
         right.set_ylabel("symmetric difference", color=STYLES[1][0])
-    handles = [*axes.ravel()[0].get_lines(), *right.get_lines()]
-    entries = [each for ax in (axes.ravel()[-1], right) for each in zip(*ax.get_legend_handles_labels(), strict=True)]
-    assert handles
+    # The last panel names what all of them show.
+    entries = [each for side in (ax, right) for each in zip(*side.get_legend_handles_labels(), strict=True)]
     figure.legend(*zip(*entries, strict=True), loc="outside lower center", ncols=2, frameon=False)
     return figure
 
@@ -107,7 +108,7 @@ def pca(experiment: Experiment, results: Results) -> Any:
     for method in experiment.methods:
         rows = only(results, method=method)
         rand = f", Rand {rows[0]['rand']:.3f}" if rows else ""
-        panels.append((f"{title_of(method)}{rand}", rows, "useful", "label"))
+        panels.append((f"{title_of(method)}{rand}", matched(rows), "useful", "label"))
     n_rows = -(-len(panels) // 2)
     figure, axes = plt.subplots(n_rows, 2, figsize=(8.5, 3.1 * n_rows), layout="constrained")
     for ax in axes.ravel()[len(panels) :]:
@@ -119,6 +120,14 @@ def pca(experiment: Experiment, results: Results) -> Any:
             ax.plot(at[:, 0], at[:, 1], mark, color=colour, ms=4)
         ax.set(title=title, xlabel="first component", ylabel="second component")
     return figure
+
+
+def matched(rows: list[Row]) -> list[Row]:
+    """Clusters with the numbers of the true groups that they share most items with, so that colours can be compared."""
+    table = contingency([row["truth"] for row in rows], [row["label"] for row in rows])
+    groups, labels = linear_sum_assignment(-table)
+    names = dict(zip(labels.tolist(), groups.tolist(), strict=True))
+    return [{**row, "label": names.get(row["label"], row["label"])} for row in rows]
 
 
 def kappa(experiment: Experiment, results: Results) -> Any:

@@ -25,6 +25,6 @@ def render(experiment: Experiment, folder: Path, setting: Setting) -> list[Path]
     figure = f"{stem}.png" if drawn is not None else None
     written.append(write(folder / f"{stem}.md", markdown(experiment, results, figure)))
     written.append(write(folder / f"{stem}.html", web_page(experiment, results, svg)))
-    if not experiment.is_figure or experiment.name == "figure-kappa":
+    if experiment.has_table:
         written.append(write(folder / f"{stem}.csv", comma_separated(experiment, results)))
     return written

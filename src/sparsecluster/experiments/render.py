@@ -178,7 +178,7 @@ def markdown(experiment: Experiment, results: Results, figure: str | None = None
     parts.append("\n".join(f"{escaped(line)}  " for line in provenance(experiment, results)))
     if figure:
         parts.append(f"![{experiment.title}]({figure})")
-    if not experiment.is_figure or experiment.name == "figure-kappa":
+    if experiment.has_table:
         parts.append(EXPLAINED)
         for grid in grids(experiment, results):
             lines = [grid.header, ["---"] * len(grid.header)]
@@ -239,7 +239,7 @@ def web_page(experiment: Experiment, results: Results, svg: str | None = None) -
     body = [f"<p>{html.escape(line)}</p>" for line in (experiment.note, *provenance(experiment, results)) if line]
     if svg:
         body.append(svg)
-    if not experiment.is_figure or experiment.name == "figure-kappa":
+    if experiment.has_table:
         body.append(f"<p>{EXPLAINED}</p>")
         for grid in grids(experiment, results):
             head = "".join(f"<th scope=col>{html.escape(name)}</th>" for name in grid.header)

@@ -58,11 +58,11 @@ class Distributions:
     >>> import pandas as pd
     >>> from sparsecluster import SASClustering
     >>> from sparsecluster.plots import Distributions
-    >>> X = pd.DataFrame({"size": [1, 2, 1, 8, 9, 9], "kind": ["a", "a", "a", "b", "b", "a"]})
+    >>> X = pd.DataFrame({"size": [1, 2, 1, 2, 8, 9, 9], "kind": list("aaaabba")})
     >>> est = SASClustering(n_clusters=2, n_features_to_select=2).fit(X)
     >>> Distributions.from_estimator(est, X, ["kind"]).frame()[["feature", "cluster", "level", "count", "share"]]
       feature  cluster level  count     share
-    0    kind        0     a      3  1.000000
+    0    kind        0     a      4  1.000000
     1    kind        0     b      0  0.000000
     2    kind        1     a      1  0.333333
     3    kind        1     b      2  0.666667

@@ -49,7 +49,7 @@ class Projection:
     >>> est = SASClustering(n_clusters=3, n_features_to_select=10).fit(X)
     >>> projection = Projection.from_estimator(est, X)
     >>> projection.chosen.shares.round(2), projection.every.shares.round(2)
-    (array([0.68, 0.06]), array([0.06, 0.04]))
+    (array([0.76, 0.04]), array([0.06, 0.04]))
     >>> list(projection.frame().columns)
     ['cluster', 'chosen 1', 'chosen 2', 'all 1', 'all 2']
     """

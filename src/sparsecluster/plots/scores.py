@@ -40,13 +40,12 @@ class FeatureScores:
     >>> from sparsecluster.plots import FeatureScores
     >>> X, *_ = shifted_groups(mu=2.0, n_features=30, n_useful=3, group_size=10)
     >>> est = SASClustering(n_clusters=3, n_features_to_select=3).fit(X)
-    >>> FeatureScores.from_estimator(est).frame().head(4).round(2)
-         feature  score  chosen
-    rank
-    1         x0   0.80    True
-    2         x1   0.75    True
-    3         x2   0.61    True
-    4         x5   0.20   False
+    >>> FeatureScores.from_estimator(est).frame().head(4).round(2).rename_axis(None)
+      feature  score  chosen
+    1      x0   0.83    True
+    2      x1   0.78    True
+    3      x2   0.74    True
+    4     x25   0.30   False
     """
 
     features: tuple[str, ...]
