@@ -126,6 +126,7 @@ def compare_methods(
     """
     check_parameters({"n_clusters": n_clusters, "n_jobs": n_jobs, "verbose": verbose})
     check_count("repeats", repeats, 1)
+    methods = list(dict.fromkeys(methods))
     unknown = [name for name in methods if name not in METHODS]
     if unknown or not methods:
         make_method(unknown[0] if unknown else "", n_clusters)
@@ -134,6 +135,10 @@ def compare_methods(
         raise ValueError(
             f"truth must have one group for each of the {_n_rows(X, parameters)} items; got {known.shape}."
         )
+    taken = {key for name in methods for key in make_method(name, n_clusters).get_params()}
+    strange = next((key for key in parameters if key not in taken), None)
+    if strange is not None:
+        raise ValueError(f"None of the methods has a parameter {strange!r}. Check its spelling.")
     seeds = rng_of(random_state).integers(2**31, size=repeats).tolist()
     given = {"n_jobs": n_jobs, "verbose": False, **parameters}
     progress = Progress(verbose)
@@ -163,7 +168,7 @@ def _compared(name: str, X: Any, n_clusters: int, seeds: list[int], given: dict[
                 warnings.simplefilter("ignore", UserWarning)
                 method.fit(X)
         except Exception as error:  # whatever it is, it is the method's own affair, and shown
-            reason = f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}"
+            reason = f"{type(error).__name__}: {(str(error).splitlines() or [''])[0]}"
             return Compared(name, float("nan"), float("nan"), [], reason)
         seconds.append(time.perf_counter() - began)
         n_features.append(int(method.support_.sum()))

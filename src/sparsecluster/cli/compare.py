@@ -21,6 +21,8 @@ def compare(
     metric: Annotated[str, typer.Option(help="How columns tell rows apart; auto goes by their types.")] = "auto",
     transpose: Annotated[bool, typer.Option("--transpose", help="Features are in rows.")] = False,
     sheet: Annotated[str | None, typer.Option(help="Sheet of an Excel file.")] = None,
+    drop: Annotated[str, typer.Option(help="Columns to leave out, with commas between.")] = "",
+    encoding: Annotated[str | None, typer.Option(help="Encoding of a text file.")] = None,
     out: Annotated[
         Path | None, typer.Option(help="Folder for comparison.csv, agreement.csv and comparison.md.")
     ] = None,
@@ -38,12 +40,14 @@ def compare(
     """
     from ..compare import USUAL, compare_methods
     from ..files import write
-    from ..io import Options, read_table
     from ..methods.registry import METHODS
+    from .shared import load
 
     names = [name.strip() for name in methods.split(",") if name.strip()]
     chosen = list(METHODS) if names == ["all"] else names or list(USUAL)
-    loaded = read_table(data, id_column=id_, truth=truth, transpose=transpose, options=Options(sheet))
+    if quiet and out is None:
+        raise ValueError("--quiet without --out would show nothing. Name a folder by --out.")
+    loaded = load(data, id_=id_, truth=truth, drop=drop, transpose=transpose, sheet=sheet, encoding=encoding)
     found = compare_methods(
         loaded.X,
         clusters,
@@ -55,6 +59,8 @@ def compare(
         verbose=False if quiet else "auto",
         **({} if metric == "auto" else {"metric": metric}),
     )
+    if all(each.error for each in found.results):
+        raise ValueError(f"Every method failed, the first with {found.results[0].error}")
     frame, agreement = found.frame(), found.agreement()
     if out is not None:
         write(out / "comparison.csv", frame.to_csv())

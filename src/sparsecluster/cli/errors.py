@@ -27,7 +27,7 @@ def plainly(command: F) -> F:
     def wrapped(*args: Any, **kwargs: Any) -> Any:
         try:
             return command(*args, **kwargs)
-        except (ValueError, TypeError, ImportError, FileNotFoundError, PermissionError, IsADirectoryError) as error:
+        except (ValueError, TypeError, ImportError, OSError) as error:
             fail(str(error))
         except KeyboardInterrupt:
             typer.echo("Interrupted.", err=True)

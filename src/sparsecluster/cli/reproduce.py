@@ -24,7 +24,7 @@ def reproduce(
     repeats: Annotated[
         int | None, typer.Option(help="Simulated tables a cell; the paper's number if not given.", min=1)
     ] = None,
-    cells: Annotated[str, typer.Option(help='Only some cells, such as "mu=0.6,p=100 mu=0.7,p=100".')] = "",
+    cells: Annotated[str, typer.Option(help='Only some cells, such as "mu=0.6,p=100; mu=0.7".')] = "",
     methods: Annotated[str, typer.Option(help="Only some methods, with commas between.")] = "",
     seed: Annotated[int, typer.Option(help="Seed of the first repeat.", min=0)] = 0,
     jobs: Annotated[int, typer.Option(help="Processes; the results do not depend on it. -1: all cores.")] = -1,
@@ -112,16 +112,32 @@ def _cells(text: str, experiment: Any) -> list[dict[str, Any]]:
     """Cells that have the values given: "mu=0.6,p=100" for one, with blanks between several."""
     if not text:
         return []
-    wanted = [dict(pair.split("=", 1) for pair in each.split(",") if "=" in pair) for each in text.split()]
+    blanks = text.split()
+    pieces = text.split(";") if ";" in text else blanks if all("=" in each for each in blanks) else [text]
+    wanted = [dict(_pair(pair) for pair in each.split(",")) for each in pieces if each.strip()]
     chosen = [
         dict(cell)
         for cell in experiment.cells
-        if any(each and all(str(cell.get(key)) == value for key, value in each.items()) for each in wanted)
+        if any(all(_same(cell.get(key), value) for key, value in each.items()) for each in wanted)
     ]
     if not chosen:
         some = "; ".join(",".join(f"{key}={value}" for key, value in cell.items()) for cell in experiment.cells[:3])
         raise ValueError(f"--cells {text!r} fits no cell of {experiment.name}; it has {some}; ...")
     return chosen
+
+
+def _pair(text: str) -> tuple[str, str]:
+    key, sign, value = text.partition("=")
+    if not sign:
+        raise ValueError(f'--cells must be pairs such as "mu=0.6,p=100", with a semicolon between cells; got {text!r}.')
+    return key.strip(), value.strip()
+
+
+def _same(value: Any, text: str) -> bool:
+    try:
+        return float(value) == float(text)
+    except (TypeError, ValueError):
+        return str(value) == text
 
 
 def _show_list(experiments: dict[str, Any]) -> None:

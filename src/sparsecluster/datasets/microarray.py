@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+import http.client
 import os
 import urllib.error
 import urllib.request
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -164,8 +166,11 @@ def _usual_places() -> Iterator[Path]:
 def _read(name: str, about: Microarray, place: Path) -> Samples | None:
     """The set from the first of its forms that a folder has."""
     if (place / f"{name}.npz").is_file():
-        with np.load(place / f"{name}.npz", allow_pickle=False) as kept:
-            return Samples(np.asarray(kept["X"], np.float64), _numbered(kept["y"]))
+        try:
+            with np.load(place / f"{name}.npz", allow_pickle=False) as kept:
+                return Samples(np.asarray(kept["X"], np.float64), _numbered(kept["y"]))
+        except (KeyError, ValueError, OSError, EOFError, zipfile.BadZipFile) as error:
+            raise ValueError(f"{place / name}.npz is damaged, or has no arrays X and y ({error}).") from error
     if (place / f"{name}.csv").is_file():
         return _read_csv(place / f"{name}.csv")
     own = {f"{name}.x.txt": ""}, {f"{name}.y.txt": ""}
@@ -223,7 +228,7 @@ def fetch(address: str, file: Path, blob: str, name: str) -> None:
     try:
         with urllib.request.urlopen(address, timeout=SECONDS) as response:
             content = response.read()
-    except (urllib.error.URLError, OSError) as error:
+    except (urllib.error.URLError, http.client.HTTPException, OSError) as error:
         raise DataNotFoundError(
             f"The data set {name!r} is not on this machine and could not be fetched from {address} ({error}). Put "
             f"{name}.npz (arrays X, samples x genes, and y) or the authors' files into {file.parent}, or into the "

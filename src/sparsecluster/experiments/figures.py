@@ -162,6 +162,10 @@ def draw(experiment: Experiment, results: Results) -> tuple[bytes, str] | None:
     """The figure as PNG and as SVG; None for a table, or before there are results."""
     if experiment.name not in FIGURES or not any(record.rows for record in results.records):
         return None
+    if experiment.one_repeat:
+        # One data set is shown, whatever others there are.
+        first = min(record.task.seed for record in results.records)
+        results = results._replace(records=[each for each in results.records if each.task.seed == first])
     import matplotlib as mpl
 
     mpl.use("Agg")

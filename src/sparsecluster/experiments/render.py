@@ -51,7 +51,7 @@ def summarise(experiment: Experiment, results: Results, measure: str) -> list[Su
     """A summary for every cell and method that the experiment has, run or not."""
     values: dict[tuple[Any, ...], list[float]] = {}
     for row in results.rows():
-        if measure in row:
+        if row.get(measure) is not None:
             key = (*(row[name] for name in experiment.cells[0]), row["method"])
             values.setdefault(key, []).append(float(row[measure]))
     failed = {(*values_of(r.task.cell), r.task.method): r.error for r in results.records if r.error is not None}
@@ -238,7 +238,8 @@ def web_page(experiment: Experiment, results: Results, svg: str | None = None) -
     """The page as one HTML file, the figure in it."""
     body = [f"<p>{html.escape(line)}</p>" for line in (experiment.note, *provenance(experiment, results)) if line]
     if svg:
-        body.append(svg)
+        # Without the prologue that a file of its own has.
+        body.append(svg[svg.index("<svg") :])
     if experiment.has_table:
         body.append(f"<p>{EXPLAINED}</p>")
         for grid in grids(experiment, results):

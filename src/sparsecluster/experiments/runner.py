@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import platform
 import time
@@ -72,7 +73,8 @@ def load(table: Path) -> Results:
 def _whole_lines(table: Path) -> list[str]:
     if not table.exists():
         return []
-    return table.read_text(encoding="utf-8").split("\n")[:-1]
+    content = table.read_bytes()
+    return content[: content.rfind(b"\n") + 1].decode("utf-8").split("\n")[:-1]
 
 
 def mend(table: Path) -> None:
@@ -88,7 +90,7 @@ def mend(table: Path) -> None:
 def append(table: Path, entry: dict[str, Any]) -> None:
     """Add a line, whole unless the machine stops in the middle of it."""
     with table.open("ab") as file:
-        file.write(json.dumps(entry, ensure_ascii=False, allow_nan=False, default=_plain).encode() + b"\n")
+        file.write(json.dumps(_finite(entry), ensure_ascii=False, allow_nan=False, default=_plain).encode() + b"\n")
         file.flush()
         os.fsync(file.fileno())
 
@@ -96,6 +98,15 @@ def append(table: Path, entry: dict[str, Any]) -> None:
 def _plain(value: Any) -> Any:
     """NumPy numbers and arrays as Python has them."""
     return value.tolist()
+
+
+def _finite(value: Any) -> Any:
+    """The same without NaN and infinity, which JSON does not have: they become null."""
+    if isinstance(value, dict):
+        return {key: _finite(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(each) for each in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def machine() -> dict[str, Any]:

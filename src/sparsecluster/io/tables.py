@@ -8,11 +8,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .text import OPENERS, FileError, text_frame
+from .text import GAPS, OPENERS, FileError, text_frame, tidied
 
 TEXT = (".csv", ".tsv", ".txt", ".tab", ".dat")
 EXCEL = (".xlsx", ".xlsm", ".xls", ".ods")
-# A first column of text in which every value is different names the rows.
 Frame = Any
 
 
@@ -23,6 +22,16 @@ class Options(NamedTuple):
     encoding: str | None = None
     delimiter: str | None = None
     decimal: str | None = None
+
+
+class Matrix(NamedTuple):
+    """A matrix of items x features, their names, and a table about the items."""
+
+    X: Any
+    ids: list[str]
+    names: list[str]
+    about: Any
+    notes: list[str]
 
 
 class Loaded(NamedTuple):
@@ -60,20 +69,20 @@ def read_table(
     except ImportError as error:
         raise FileError("Reading tables needs pandas. Install it by: pip install sparsecluster[tables]") from error
     given = _reader(str(source))(str(source), name, options or Options())
-    if isinstance(given, Loaded):
-        return given
+    if isinstance(given, Matrix):
+        return _of_matrix(given, name, id_column, truth, drop, transpose)
     frame: Frame = given
     if frame.shape[0] == 0 or frame.shape[1] == 0:
         raise FileError(f"{name} has no rows or no columns besides its header.")
     notes: list[str] = []
     frame.columns = [str(column) for column in frame.columns]
-    frame = _with_ids(frame, id_column, name, notes)
+    frame = _with_ids(frame, id_column, name, notes, {*drop, truth})
     if transpose:
         frame = _turned(frame, name, notes)
     kept = None
     if truth is not None:
         _check_column(frame, truth, name, "--truth")
-        kept = frame[truth]
+        kept = _known(frame[truth], truth, name)
         frame = frame.drop(columns=truth)
         notes.append(f"column {truth!r} is the truth to compare with, and not used")
     for column in drop:
@@ -106,11 +115,11 @@ def _check_column(frame: Frame, column: str, name: str, option: str) -> None:
         raise FileError(f"{option} names a column {column!r} that {name} does not have.{hint}")
 
 
-def _with_ids(frame: Frame, id_column: str | None, name: str, notes: list[str]) -> Frame:
+def _with_ids(frame: Frame, id_column: str | None, name: str, notes: list[str], others: set[Any]) -> Frame:
     """Rows named by a column, which is then no feature."""
     if id_column is not None:
         _check_column(frame, id_column, name, "--id")
-    elif frame.shape[1] > 1 and _names_rows(frame.iloc[:, 0]):
+    elif frame.shape[1] > 1 and frame.columns[0] not in others and _names_rows(frame.iloc[:, 0]):
         id_column = frame.columns[0]
         notes.append(f"column {id_column!r} holds text without repeats: it names the rows")
     if id_column is None:
@@ -159,6 +168,37 @@ def _as_numbers(column: Any, name: str) -> Any:
         ) from error
 
 
+def _known(column: Any, truth: str, name: str) -> Any:
+    """A column of known groups, none of them missing."""
+    if column.isna().any():
+        raise FileError(f"{name}: {int(column.isna().sum())} rows have no group in the column {truth!r} of --truth.")
+    return column
+
+
+def _of_matrix(
+    given: Matrix, name: str, id_column: str | None, truth: str | None, drop: tuple[str, ...], transpose: bool
+) -> Loaded:
+    """A matrix with tables about its rows: names and truth come from these."""
+    if transpose:
+        raise FileError(f"{name} says itself what its items are, so --transpose does not apply.")
+    X, ids, notes = given.X, given.ids, list(given.notes)
+    kept = None
+    for column, option in ((id_column, "--id"), (truth, "--truth")):
+        if column is not None:
+            _check_column(given.about, column, name, option)
+    if id_column is not None:
+        ids = [str(each) for each in given.about[id_column]]
+    if truth is not None:
+        kept = _known(given.about[truth], truth, name)
+    unknown = next((column for column in drop if column not in given.names), None)
+    if unknown is not None:
+        raise FileError(f"--drop names {unknown!r}, which {name} does not have.")
+    keep = [a for a, each in enumerate(given.names) if each not in drop]
+    if len(keep) < len(given.names):
+        X = X[:, keep]
+    return Loaded(X, ids, [given.names[a] for a in keep], kept, notes)
+
+
 # ---------------------------------------------------------------- one function a kind
 
 
@@ -197,7 +237,8 @@ def _with_package(read: Callable[[], Any], package: str, name: str) -> Any:
     except FileError:
         raise
     except Exception as error:
-        raise FileError(f"{name} cannot be read ({type(error).__name__}: {str(error).splitlines()[0]}).") from error
+        reason = (str(error).splitlines() or [""])[0]
+        raise FileError(f"{name} cannot be read ({type(error).__name__}: {reason}).") from error
 
 
 def _excel(source: str, name: str, options: Options) -> Frame:
@@ -208,7 +249,7 @@ def _excel(source: str, name: str, options: Options) -> Frame:
             if options.sheet is not None and options.sheet not in book.sheet_names:
                 listed = ", ".join(map(repr, book.sheet_names))
                 raise FileError(f"{name} has no sheet {options.sheet!r}; it has {listed}.")
-            return book.parse(options.sheet or book.sheet_names[0], na_values=["?", "."])
+            return tidied(book.parse(options.sheet or book.sheet_names[0], na_values=list(GAPS)))
 
     return _with_package(read, "openpyxl", name)
 
@@ -226,10 +267,11 @@ def _feather(source: str, name: str, options: Options) -> Frame:
 
 
 def _named_index(frame: Frame) -> Frame:
-    """An index with a meaning as the first column, as in a text file."""
+    """An index with a meaning as the first column, as in a text file; numbers without a name have none."""
     import pandas as pd
 
-    return frame if isinstance(frame.index, pd.RangeIndex) else frame.reset_index()
+    plain = frame.index.name is None and pd.api.types.is_integer_dtype(frame.index.dtype)
+    return frame.reset_index(drop=plain)
 
 
 def _numpy(source: str, name: str, options: Options) -> Frame:
@@ -252,34 +294,34 @@ def _numpy(source: str, name: str, options: Options) -> Frame:
     return pd.DataFrame(array, columns=[f"x{a}" for a in range(array.shape[1])])
 
 
-def _h5ad(source: str, name: str, options: Options) -> Loaded:
-    def read() -> Loaded:
+def _h5ad(source: str, name: str, options: Options) -> Matrix:
+    def read() -> Matrix:
         import anndata
 
         data = anndata.read_h5ad(source)
-        return Loaded(data.X, list(map(str, data.obs_names)), list(map(str, data.var_names)), None, [])
+        return Matrix(data.X, list(map(str, data.obs_names)), list(map(str, data.var_names)), data.obs, [])
 
-    loaded: Loaded = _with_package(read, "anndata", name)
-    return loaded
+    matrix: Matrix = _with_package(read, "anndata", name)
+    return matrix
 
 
-def _matrix_market(source: str, name: str, options: Options) -> Loaded:
+def _matrix_market(source: str, name: str, options: Options) -> Matrix:
     """Matrix Market as 10x Genomics has it: genes in rows, their names and those of the cells in files beside it."""
+    import pandas as pd
+    import scipy.sparse
     from scipy.io import mmread
 
-    matrix = _with_package(lambda: mmread(source), "scipy", name)
+    matrix: Any = scipy.sparse.csc_array(_with_package(lambda: mmread(source), "scipy", name))
     folder = Path(source).parent
-    genes = _beside(folder, ("genes", "features"), matrix.shape[0])
-    cells = _beside(folder, ("barcodes", "cells"), matrix.shape[1])
-    if genes is None and cells is None:
-        genes = _beside(folder, ("genes", "features"), matrix.shape[1])
-        cells = _beside(folder, ("barcodes", "cells"), matrix.shape[0])
-        X = matrix.tocsc()
-    else:
-        X = matrix.T.tocsc()
-    names = genes or [f"x{a}" for a in range(X.shape[1])]
-    notes = [] if genes is None else ["genes are in rows, as 10x Genomics has it: turned"]
-    return Loaded(X, cells or [str(i) for i in range(X.shape[0])], names, None, notes)
+    words = (("genes", "features"), ("barcodes", "cells"))
+    genes, cells = (_beside(folder, each, count) for each, count in zip(words, matrix.shape, strict=True))
+    in_rows = genes is not None or cells is not None
+    if not in_rows:
+        cells, genes = (_beside(folder, each, count) for each, count in zip(words[::-1], matrix.shape, strict=True))
+    X = matrix.T.tocsc() if in_rows else matrix
+    ids, names = cells or [str(i) for i in range(X.shape[0])], genes or [f"x{a}" for a in range(X.shape[1])]
+    notes = ["genes are in rows, as 10x Genomics has it: turned"] if in_rows else []
+    return Matrix(X, ids, names, pd.DataFrame(index=ids), notes)
 
 
 def _beside(folder: Path, words: tuple[str, ...], count: int) -> list[str] | None:
@@ -302,9 +344,13 @@ def unique(names: list[str]) -> list[str]:
     >>> unique(["a", "b", "a"])
     ['a', 'b', 'a-1']
     """
-    seen: dict[str, int] = {}
+    taken: set[str] = set()
     made = []
     for name in names:
-        seen[name] = seen.get(name, -1) + 1
-        made.append(f"{name}-{seen[name]}" if seen[name] else name)
+        new, number = name, 0
+        while new in taken:
+            number += 1
+            new = f"{name}-{number}"
+        taken.add(new)
+        made.append(new)
     return made

@@ -12,13 +12,14 @@ from collections import Counter
 from pathlib import Path
 from typing import Any, NamedTuple
 
-# Words for the compression of a file by the end of its name.
+# How a file is unpacked, by the end of its name.
 OPENERS: dict[str, Any] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
-DELIMITERS = (",", ";", "\t", "|")
+# Of signs that divide lines equally well the first is taken: a comma may also stand in numbers.
+DELIMITERS = ("\t", ";", "|", ",")
 # Lines from which the form of a file is told.
 LINES_LOOKED_AT = 50
 # What stands for a gap, besides nothing.
-GAPS = ("", "NA", "N/A", "NaN", "nan", "NULL", "null", "None", "?", ".")
+GAPS = ("", "NA", "N/A", "#N/A", "NaN", "nan", "NULL", "null", "None", "?", ".")
 
 
 class FileError(ValueError):
@@ -26,31 +27,37 @@ class FileError(ValueError):
 
 
 class TextForm(NamedTuple):
-    """How a text file is to be read."""
+    """How a text file is to be read; a short header lacks a name for the first column, as R writes it."""
 
     delimiter: str
     decimal: str
     has_header: bool
+    short_header: bool = False
 
 
-def read_bytes(source: str, encoding_hint: str = "") -> bytes:
+def read_bytes(source: str) -> bytes:
     """The content of a file, unpacked, or of standard input for "-"."""
     if source == "-":
         return sys.stdin.buffer.read()
     path = Path(source)
-    with OPENERS.get(path.suffix.lower(), open)(path, "rb") as file:
-        return bytes(file.read())
+    try:
+        with OPENERS.get(path.suffix.lower(), open)(path, "rb") as file:
+            return bytes(file.read())
+    except PermissionError:
+        raise FileError(f"{source} may not be read by you.") from None
+    except (OSError, EOFError, lzma.LZMAError) as error:
+        raise FileError(f"{source} cannot be unpacked: it is cut off, damaged or not what its name says.") from error
 
 
 def decoded(content: bytes, name: str, encoding: str | None) -> str:
     """The content as text; refused if it is none."""
     if not content.strip():
         raise FileError(f"{name} is empty.")
-    if b"\0" in content[:10_000] and not content.startswith((b"\xff\xfe", b"\xfe\xff")):
+    is_wide = content.startswith((b"\xff\xfe", b"\xfe\xff"))
+    if encoding is None and b"\0" in content[:10_000] and not is_wide:
         raise FileError(f"{name} is not text: it holds zero bytes. What kind of file is it?")
-    usual = "utf-16" if content.startswith((b"\xff\xfe", b"\xfe\xff")) else "utf-8-sig"
     try:
-        return content.decode(encoding or usual)
+        return content.decode(encoding or ("utf-16" if is_wide else "utf-8")).removeprefix("\ufeff")
     except (UnicodeDecodeError, LookupError) as error:
         raise FileError(
             f"{name} is not in the encoding {encoding or 'UTF-8'} ({error}). Name the right one by --encoding, such as "
@@ -58,34 +65,53 @@ def decoded(content: bytes, name: str, encoding: str | None) -> str:
         ) from error
 
 
+# ---------------------------------------------------------------- the form
+
+
 def form_of(text: str, delimiter: str | None = None, decimal: str | None = None) -> TextForm:
     """Delimiter, decimal sign and header, told from the first lines."""
     lines = [line for line in text[: 2**20].splitlines()[:LINES_LOOKED_AT] if line.strip()]
     delimiter = delimiter or _delimiter(lines)
-    rows = list(csv.reader(lines, delimiter=delimiter))
-    body = [cell.strip() for row in rows[1:] for cell in row] or [cell.strip() for row in rows for cell in row]
+    rows = [[cell.strip() for cell in row] for row in _rows(lines, delimiter)]
+    first, body = rows[0], rows[1:]
     if decimal is None:
-        commas = sum(_is_number(cell.replace(".", "").replace(",", ".")) and "," in cell for cell in body)
-        decimal = "," if delimiter != "," and commas > sum(_is_number(cell) and "." in cell for cell in body) else "."
-    first = [cell.strip().replace(decimal, ".") for cell in rows[0]]
-    has_header = not all(_is_number(cell) or cell in GAPS for cell in first)
-    return TextForm(delimiter, decimal, has_header)
+        cells = [cell for row in body or rows for cell in row]
+        commas = sum("," in cell and _is_number(cell.replace(".", "").replace(",", ".")) for cell in cells)
+        points = sum("." in cell and _is_number(cell) for cell in cells)
+        decimal = "," if delimiter != "," and commas > points else "."
+    short = bool(body) and all(len(row) == len(first) + 1 for row in body)
+    return TextForm(delimiter, decimal, short or _has_header(first, body, decimal), short)
+
+
+def _rows(lines: list[str], delimiter: str) -> list[list[str]]:
+    return [line.split() for line in lines] if delimiter == " " else list(csv.reader(lines, delimiter=delimiter))
+
+
+def _has_header(first: list[str], body: list[list[str]], decimal: str) -> bool:
+    """Whether the first line names columns: it has a word where all others have numbers, or only words anyway."""
+
+    def is_value(cell: str) -> bool:
+        return cell in GAPS or _is_number(cell.replace(decimal, "."))
+
+    columns = [[row[a] for row in body if a < len(row)] for a in range(len(first))]
+    numeric = [a for a, column in enumerate(columns) if column and all(map(is_value, column))]
+    return any(not is_value(first[a]) for a in numeric) if numeric else not all(map(is_value, first))
 
 
 def _delimiter(lines: list[str]) -> str:
     """The sign that divides most lines into the same number of cells, more than one."""
 
-    def agreement(sign: str) -> tuple[float, int]:
+    def agreement(sign: str) -> float:
         counts = [len(row) for row in csv.reader(lines, delimiter=sign)]
         width, times = Counter(counts).most_common(1)[0]
-        return (times / len(counts) if width > 1 else 0.0), width
+        return times / len(counts) if width > 1 else 0.0
 
     best = max(DELIMITERS, key=agreement)
-    if agreement(best)[0] > 0:
+    if agreement(best) > 0:
         return best
     # Columns in a plain text table may stand apart by blanks alone.
-    widths = {len(line.split()) for line in lines}
-    return " " if len(widths) == 1 and widths != {1} else ","
+    width, times = Counter(len(line.split()) for line in lines).most_common(1)[0]
+    return " " if width > 1 and times > len(lines) / 2 else ","
 
 
 def _is_number(cell: str) -> bool:
@@ -97,23 +123,28 @@ def _is_number(cell: str) -> bool:
 
 
 def check_widths(text: str, form: TextForm, name: str) -> None:
-    """Every line has as many cells as the first; said with the number of the line if not.
-
-    Lines with quotes are left to the parser: signs in quotes divide nothing.
-    """
-    if form.delimiter == " " or '"' in text:
-        return
-    width = None
-    for number, line in enumerate(io.StringIO(text), 1):
-        if not line.strip():
-            continue
-        cells = line.count(form.delimiter) + 1
-        width = width or cells
-        if cells != width:
+    """Every line has as many cells as the first; said with the number of the line if not."""
+    lines = io.StringIO(text)
+    if form.delimiter == " ":
+        counted = ((number, len(line.split())) for number, line in enumerate(lines, 1) if line.strip())
+    elif '"' in text:
+        # Signs in quotes divide nothing, so the lines have to be read.
+        reader = csv.reader(lines, delimiter=form.delimiter)
+        counted = ((reader.line_num, len(row)) for row in reader if row)
+    else:
+        counted = ((number, line.count(form.delimiter) + 1) for number, line in enumerate(lines, 1) if line.strip())
+    width = 0
+    for number, cells in counted:
+        if not width:
+            width = cells + form.short_header
+        elif cells != width:
             raise FileError(
                 f"{name}, line {number}: {cells} cells where the first line has {width}. Every row must have as many "
                 "cells as there are columns."
             )
+
+
+# ---------------------------------------------------------------- the table
 
 
 def text_frame(source: str, name: str, encoding: str | None, delimiter: str | None, decimal: str | None) -> Any:
@@ -121,9 +152,9 @@ def text_frame(source: str, name: str, encoding: str | None, delimiter: str | No
     import pandas as pd
 
     text = decoded(read_bytes(source), name, encoding)
-    form = form_of(text, delimiter, decimal)
-    check_widths(text, form, name)
     try:
+        form = form_of(text, delimiter, decimal)
+        check_widths(text, form, name)
         frame = pd.read_csv(
             io.StringIO(text),
             sep=r"\s+" if form.delimiter == " " else form.delimiter,
@@ -136,6 +167,23 @@ def text_frame(source: str, name: str, encoding: str | None, delimiter: str | No
         )
     except (pd.errors.ParserError, pd.errors.EmptyDataError, csv.Error) as error:
         raise FileError(f"{name} cannot be read as a table: {str(error).strip()}") from error
+    if form.short_header:
+        frame = frame.reset_index()
     if not form.has_header:
         frame.columns = [f"x{a}" for a in range(frame.shape[1])]
+    return tidied(frame, form.decimal)
+
+
+def tidied(frame: Any, decimal: str = ".") -> Any:
+    """Text without blanks around it; a column that is numbers without them is one of numbers."""
+    import pandas as pd
+
+    for column in frame.columns[[not pd.api.types.is_numeric_dtype(kind) for kind in frame.dtypes]]:
+        values = frame[column]
+        if not values.map(lambda each: isinstance(each, str) or each != each or each is None).all():
+            continue
+        words = values.map(lambda each: each.strip() if isinstance(each, str) else each)
+        words = words.where(~words.isin(list(GAPS)))
+        numbers = pd.to_numeric(words.str.replace(decimal, ".", regex=False), errors="coerce")
+        frame[column] = numbers if (numbers.notna() | words.isna()).all() and words.notna().any() else words
     return frame

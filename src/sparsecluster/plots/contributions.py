@@ -161,12 +161,12 @@ class Contributions:
 def in_units(value: float, difference: float) -> str:
     """A number with the digits that a difference of this size needs.
 
-    >>> in_units(1.2345, 0.5), in_units(-0.001, 0.5), in_units(1e12 + 1, 1.0), in_units(1234.5, 600.0)
-    ('1.23', '0.00', '1,000,000,000,001.0', '1,234')
+    >>> in_units(1.2346, 0.5), in_units(-0.0001, 0.5), in_units(1e12 + 1, 1.0), in_units(1234.6, 600.0)
+    ('1.235', '0.000', '1,000,000,000,001.00', '1,235')
     """
     if not np.isfinite(value) or not difference or abs(difference) >= LARGE:
         return f"{value:.3g}"
-    digits = int(np.clip(1 - np.floor(np.log10(abs(difference))), 0, 12))
+    digits = int(np.clip(2 - np.floor(np.log10(abs(difference))), 0, 12))
     return f"{round(value, digits) + 0.0:,.{digits}f}" if digits < MOST_DIGITS else f"{value:.3g}"
 
 

@@ -130,7 +130,10 @@ class Heatmap:
             ax.set_xticks(range(s), [plain(name) for name in self.features], rotation=90, fontsize="x-small")
         else:
             ax.set_xticks([])
-        ax.set_xlabel("features, by the cluster that they single out")
+        names = cluster_names(self.sizes)
+        # A legend inside of the axes would hide values.
+        listed = "" if is_own else "\n" + ", ".join(names[:NAMES_SHOWN]) + and_more(len(names))
+        ax.set_xlabel(f"features, by the cluster that they single out{listed}")
         for at in np.flatnonzero(np.diff(self.labels)) + 0.5:
             ax.axhline(at, color="black", lw=0.8)
         for at in np.flatnonzero(np.diff(self.singled_out)) + 0.5:
@@ -139,7 +142,8 @@ class Heatmap:
         ax.set_title(self.title, fontsize="small", loc="left", pad=18)
         label = "standardised value (standard deviations from the mean)"
         ax.figure.colorbar(image, ax=ax, extend="both", label=label, shrink=0.8, pad=0.02)
-        legend([ax], patches(cluster_names(self.sizes)), is_own)
+        if is_own:
+            legend([ax], patches(names), is_own)
         return ax
 
     def _strips(self, ax: Any) -> None:
