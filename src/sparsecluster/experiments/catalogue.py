@@ -178,8 +178,7 @@ def run_5(task: Task, setting: Setting) -> list[Row]:
     as_it_is = setting.variant == "code" and name != "brain"
     # About the numbers of sizes in the authors' script.
     step = max(1, X.shape[1] // 200)
-    raw = as_it_is and task.method == "sparse-kmeans"
-    options = Options(standardize_grid=not as_it_is, standardize=not raw, step=step)
+    options = Options(standardize_grid=not as_it_is, standardize_sparse_kmeans=not as_it_is, step=step)
     data = Design(X, y, np.ones(X.shape[1], bool))
     result = contend(task.method, data, int(y.max()) + 1, task.seed, options)
     return [{"error": error_rate(y, result.labels), "selected": int(result.chosen.sum())}]

@@ -43,10 +43,10 @@ class Options(NamedTuple):
     """What may differ between experiments and variants."""
 
     n_permutations: int = 25
-    # Whether the paper's grid search, golden section and the other methods see standardised data.
+    # Whether the paper's grid search, golden section and Sparse K-means see standardised data.
     standardize_grid: bool = True
     standardize_golden: bool = True
-    standardize: bool = True
+    standardize_sparse_kmeans: bool = True
     metric: str = "auto"
     step: int | None = None
 
@@ -81,8 +81,8 @@ def _estimator(name: str, k: int, seed: int, options: Options) -> Any:
         own = {**PUBLISHED, "init": "random"}
         return SASClustering(k, clusterer="kmedoids", search="grid", **own, **sas)
     if name == "sas":
-        return SASClustering(k, standardize=options.standardize, **sas)
-    given = {**sas, "standardize": options.standardize}
+        return SASClustering(k, **sas)
+    given = {**sas, "standardize": name != "sparse-kmeans" or options.standardize_sparse_kmeans}
     takes = make_method(name, k).get_params()
     own_copies = name in ("sas", "sparse-kmeans", "sparse-kmedoids")
     return make_method(

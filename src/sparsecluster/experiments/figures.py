@@ -35,6 +35,12 @@ def only(results: Results, **wanted: Any) -> list[Row]:
     return [row for row in results.rows() if all(row[key] == value for key, value in wanted.items())]
 
 
+def one_data_set(results: Results) -> Results:
+    """The results on the first data set alone, for figures that show a typical one."""
+    first = min((record.task.seed for record in results.records), default=0)
+    return results._replace(records=[each for each in results.records if each.task.seed == first])
+
+
 def convergence(experiment: Experiment, results: Results) -> Any:
     """Figure 1: a panel for every mu, Rand index on the left and symmetric difference on the right."""
     import matplotlib.pyplot as plt
@@ -62,6 +68,7 @@ def gap(experiment: Experiment, results: Results) -> Any:
     """Figure 2: the gap over all s, with a band of one standard error."""
     import matplotlib.pyplot as plt
 
+    results = one_data_set(results)
     figure, ax = plt.subplots(figsize=(7, 4), layout="constrained")
     for method, (colour, _, line) in zip(experiment.methods, STYLES, strict=False):
         rows = only(results, method=method)
@@ -81,6 +88,7 @@ def weights(experiment: Experiment, results: Results) -> Any:
     """Figure 3: the weight of every feature, the useful ones first."""
     import matplotlib.pyplot as plt
 
+    results = one_data_set(results)
     figure, axes = plt.subplots(len(experiment.methods), 1, figsize=(7, 5), layout="constrained", sharex=True)
     for ax, method in zip(axes, experiment.methods, strict=True):
         rows = only(results, method=method)
@@ -100,6 +108,7 @@ def pca(experiment: Experiment, results: Results) -> Any:
     """Figure 4: the truth in the components of useful and of all features, then each method's clusters."""
     import matplotlib.pyplot as plt
 
+    results = one_data_set(results)
     some = only(results, method=experiment.methods[0])
     panels: list[tuple[str, list[Row], str, str]] = [
         ("True groups, useful features", some, "useful", "truth"),
@@ -162,10 +171,6 @@ def draw(experiment: Experiment, results: Results) -> tuple[bytes, str] | None:
     """The figure as PNG and as SVG; None for a table, or before there are results."""
     if experiment.name not in FIGURES or not any(record.rows for record in results.records):
         return None
-    if experiment.one_repeat:
-        # One data set is shown, whatever others there are.
-        first = min(record.task.seed for record in results.records)
-        results = results._replace(records=[each for each in results.records if each.task.seed == first])
     import matplotlib as mpl
 
     mpl.use("Agg")
