@@ -81,6 +81,12 @@ class MixedFeatures(Features):
             seen += np.sum(part.shares[own] * (1.0 if counted is None else counted)) if known is None else known
         return -apart / 2, seen
 
+    def pair_sums(self, counts: Floats) -> Floats:
+        # With gaps in a group, its members make up for each other, which no part sees.
+        if self.has_gaps and not self._single.all():
+            return super().pair_sums(counts)
+        return self._together([part.pair_sums(counts) for part in self.parts])
+
     def rows(self, subset: Subset, weights: Floats | None = None) -> Coordinates:
         (members,), (counted,) = self._members(subset), self._counted(subset, weights)
         return self.parts[0].rows(members, counted)

@@ -1,0 +1,400 @@
+"""A model on disk is the model in memory, and a file that is none is refused in one line, whatever is in it."""
+
+import copy
+import json
+import os
+import random
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.base import clone
+from sklearn.cluster import KMeans
+
+from sparsecluster import COSA, SASClustering, SparseHierarchical, SparseKMeans, SpectralGem
+from sparsecluster.datasets import shifted_groups
+from sparsecluster.files import write
+from sparsecluster.models import ESTIMATORS, FORMAT, KEPT, PIECES, ModelError, as_dict, load_model, save_model
+from sparsecluster.report import report_page, summarise
+
+pd = pytest.importorskip("pandas")
+
+X, TRUTH, _ = shifted_groups(mu=1.5, n_features=15, n_useful=5, group_size=10, seed=0)
+# Items that no fit has seen.
+NEW = shifted_groups(mu=1.5, n_features=15, n_useful=5, group_size=10, seed=1).X
+VARIANTS = {
+    "SASClustering": [{}, {"n_features_to_select": 4}, {"metric": "manhattan", "n_features_to_select": 4}],
+    "SparseKMeans": [{"n_permutations": 3}, {"l1_bound": 2.0}],
+    "SparseKMedoids": [{"l1_bound": 2.0}],
+    "RegularizedKMeans": [{"penalty": 0.5}],
+    "IFPCA": [{}],
+    "ScreenedClustering": [{"test": "variance"}, {"test": "variance", "threshold": 3}],
+    "PlainClustering": [
+        {"algorithm": "kmeans++"},
+        {"algorithm": "ward"},
+        {"algorithm": "complete", "metric": "ordinal"},
+    ],
+}
+
+
+@pytest.fixture
+def again(tmp_path):
+    """What comes back from a file."""
+
+    def make(estimator, preset=None):
+        return load_model(save_model(estimator, tmp_path / "model.json", preset))
+
+    return make
+
+
+def assert_same_model(loaded, fitted, *tables):
+    assert type(loaded) is type(fitted)
+    for table in tables:
+        np.testing.assert_array_equal(loaded.predict(table), fitted.predict(table))
+        assert loaded.score(table) == fitted.score(table)
+    for key in KEPT:
+        assert hasattr(loaded, key) == hasattr(fitted, key)
+        if not key.startswith("_") and key != "gap_curve_" and hasattr(fitted, key):
+            np.testing.assert_array_equal(getattr(loaded, key), getattr(fitted, key))
+            assert np.asarray(getattr(loaded, key)).dtype.kind == np.asarray(getattr(fitted, key)).dtype.kind
+    assert loaded.summary() == fitted.summary()
+
+
+# ---------------------------------------------------------------- round trips
+
+
+def test_every_estimator_that_may_be_kept_is_tried_here():
+    assert set(VARIANTS) == set(ESTIMATORS)
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters"), [(name, each) for name, variants in VARIANTS.items() for each in variants]
+)
+def test_a_kept_model_places_and_scores_new_items_as_the_one_in_memory_to_the_last_bit(again, name, parameters):
+    fitted = ESTIMATORS[name](3, **parameters).fit(X)
+    loaded = again(fitted)
+    assert_same_model(loaded, fitted, X, NEW, NEW * 1e6)
+    assert loaded.get_params() == fitted.get_params()
+    assert clone(loaded).get_params() == fitted.get_params()
+    assert loaded.preset_ is None
+
+
+def people(seed, n=60):
+    """Numbers, words, an order, truth values, dates and gaps."""
+    rng = np.random.default_rng(seed)
+    group = np.arange(n) % 3
+    seen = rng.random((n, 8)) > 0.1
+    frame = pd.DataFrame({f"noise{a}": np.where(seen[:, a], rng.normal(size=n), np.nan) for a in range(3)})
+    frame["height"] = np.where(seen[:, 3], rng.normal(size=n) + 5 * group, np.nan)
+    frame["town"] = np.where(seen[:, 4], np.array(["Rome", "Köln", "東京"])[group], None)
+    codes = np.where(seen[:, 5], np.clip(group + (rng.random(n) < 0.2), 0, 2), -1)
+    frame["size"] = pd.Categorical.from_codes(codes, ["small", "middle", "large"], ordered=True)
+    frame["smokes"] = group > rng.integers(2, size=n)
+    frame["born"] = pd.Timestamp("1980-01-01") + pd.to_timedelta(rng.integers(999, size=n) + 5000 * group, unit="D")
+    frame.loc[~seen[:, 7], "born"] = pd.NaT
+    return frame
+
+
+def strangers():
+    """New people from towns and of sizes that fit has not seen, and with gaps of every kind."""
+    frame = people(7, 30)
+    frame["town"] = frame["town"].astype(object)
+    frame.loc[0:3, "town"] = ["Atlantis", "", None, np.nan]
+    frame["size"] = frame["size"].astype(object).where(frame.index > 2, "gigantic")
+    frame["smokes"] = frame["smokes"].astype(object).where(frame.index > 1, None)
+    frame.loc[4, ["height", "noise0", "noise1", "noise2"]] = np.nan
+    frame.loc[5, :] = None
+    return frame
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"n_features_to_select": 5},
+        {"n_features_to_select": 8},
+        {},
+        {"metric": {"height": "manhattan", "noise0": "ordinal", "born": "hamming"}, "n_features_to_select": 8},
+        {"feature_groups": {"place and size": ["town", "size"]}, "n_features_to_select": 3},
+    ],
+    ids=["five", "all", "tuned", "metrics", "groups"],
+)
+def test_words_orders_truth_values_dates_and_gaps_are_kept(again, parameters):
+    table = people(0)
+    fitted = SASClustering(3, **parameters).fit(table)
+    loaded = again(fitted)
+    assert_same_model(loaded, fitted, table, people(1), strangers(), strangers().iloc[::-1])
+    assert list(loaded.feature_names_in_) == list(table.columns)
+
+
+def test_numbers_with_levels_and_truth_values_alone_are_kept(again):
+    frame = pd.DataFrame({"n": TRUTH % 3, "b": TRUTH == 1, "x": X[:, 0]})
+    fitted = SASClustering(3, n_features_to_select=3, metric={"n": "hamming"}).fit(frame)
+    assert_same_model(again(fitted), fitted, frame, frame.assign(n=[5, 1] * 15, b=None, x=np.nan))
+
+
+@pytest.mark.parametrize("kind", [SASClustering, SparseKMeans])
+def test_a_model_of_a_sparse_matrix_is_kept(again, kind):
+    table, new = (sp.csr_matrix(np.where(each > 0.3, each, 0.0)) for each in (X, NEW))
+    fitted = kind(3).fit(table)
+    assert_same_model(again(fitted), fitted, table, new, new.toarray())
+
+
+def test_gaps_in_numbers_are_kept(again):
+    holes = np.random.default_rng(0).random(X.shape) < 0.2
+    fitted = SASClustering(3, n_features_to_select=6).fit(np.where(holes, np.nan, X))
+    assert_same_model(again(fitted), fitted, np.where(holes, NEW, np.nan), np.full((2, 15), np.nan))
+
+
+def test_the_gap_curve_is_kept(again):
+    fitted = SASClustering(3, n_permutations=4).fit(X)
+    loaded = again(fitted)
+    pd.testing.assert_frame_equal(loaded.gap_curve_.frame(), fitted.gap_curve_.frame(), check_exact=True)
+    for key in ("chosen", "kind", "rule", "parameter"):
+        assert getattr(loaded.gap_curve_, key) == getattr(fitted.gap_curve_, key)
+    assert again(SASClustering(3, n_features_to_select=4).fit(X)).gap_curve_ is None
+
+
+def test_the_page_of_a_kept_model_is_the_page_of_the_model(again):
+    fitted = SASClustering(3).fit(people(0))
+    assert report_page(summarise(again(fitted), people(0))) == report_page(summarise(fitted, people(0)))
+
+
+def test_a_preset_is_kept_and_a_model_can_be_kept_again(again, tmp_path):
+    loaded = again(SparseKMeans(3, l1_bound=2.0).fit(X), {"name": "expression", "log": True})
+    assert loaded.preset_ == {"name": "expression", "log": True}
+    first = (tmp_path / "model.json").read_bytes()
+    save_model(loaded, tmp_path / "model.json", loaded.preset_)
+    assert (tmp_path / "model.json").read_bytes() == first
+
+
+def test_a_parameter_that_a_file_cannot_hold_is_shown_in_words(again):
+    fitted = SASClustering(3, n_features_to_select=4, clusterer=KMeans(3, n_init=3)).fit(X)
+    entry = as_dict(fitted)
+    assert entry["parameters"]["clusterer"] == {"shown": "KMeans(n_clusters=3, n_init=3)"}
+    assert_same_model(again(fitted), fitted, NEW)
+
+
+# ---------------------------------------------------------------- what is not kept
+
+
+def unlike(one, other):
+    return abs(one - other)
+
+
+REFUSED = {
+    "unfitted": lambda: SASClustering(3),
+    "a function": lambda: SASClustering(3, metric=unlike, n_features_to_select=4).fit(X),
+    "a function for one column": lambda: SASClustering(3, metric={0: unlike}, n_features_to_select=4).fit(X[:, :5]),
+    "precomputed": lambda: SASClustering(3, metric="precomputed", n_features_to_select=4).fit(
+        (X.T[:, :, None] - X.T[:, None]) ** 2
+    ),
+    "sparse hierarchical": lambda: SparseHierarchical(3, l1_bound=2.0).fit(X),
+    "COSA": lambda: COSA(3).fit(X[:, :6]),
+    "SpectralGem": lambda: SpectralGem(3).fit(X),
+    "another package's": lambda: KMeans(3, n_init=1).fit(X),
+    "levels that are no text": lambda: SASClustering(2, n_features_to_select=2).fit(
+        pd.DataFrame({"a": pd.Categorical(pd.to_datetime(["2020-01-01", "2021-01-01"] * 4)), "b": range(8)})
+    ),
+}
+
+
+@pytest.mark.parametrize("what", REFUSED)
+def test_what_cannot_be_kept_is_refused_in_one_line_and_nothing_is_written(tmp_path, what):
+    with pytest.raises(ModelError) as caught:
+        save_model(REFUSED[what](), tmp_path / "deep" / "model.json")
+    assert "\n" not in str(caught.value)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_model_that_is_refused_leaves_the_one_before(tmp_path):
+    file = save_model(SASClustering(3, n_features_to_select=4).fit(X), tmp_path / "model.json")
+    before = file.read_bytes()
+    with pytest.raises(ModelError):
+        save_model(REFUSED["a function"](), file)
+    assert file.read_bytes() == before
+
+
+def test_a_disk_that_fails_leaves_no_half_of_a_model(tmp_path, monkeypatch):
+    fitted = SASClustering(3, n_features_to_select=4).fit(X)
+    monkeypatch.setattr(os, "replace", lambda *_: (_ for _ in ()).throw(OSError("no space left")))
+    with pytest.raises(OSError, match="no space"):
+        save_model(fitted, tmp_path / "model.json")
+    assert not list(tmp_path.iterdir())
+
+
+# ---------------------------------------------------------------- damaged files
+
+
+@pytest.fixture(scope="module")
+def entry():
+    """What a file holds, of a model with names and words."""
+    return json.loads(json.dumps(as_dict(SASClustering(3, n_features_to_select=6).fit(people(0)))))
+
+
+@pytest.fixture(scope="module")
+def plain():
+    """What a file holds of numbers without names."""
+    return json.loads(json.dumps(as_dict(SASClustering(3, n_features_to_select=4).fit(X))))
+
+
+@pytest.fixture
+def refused(tmp_path):
+    """A file of some content is refused by a `ModelError` of one line that names it."""
+
+    def check(content):
+        text = content if isinstance(content, str | bytes) else json.dumps(content)
+        file = write(tmp_path / "model.json", text)
+        with pytest.raises(ModelError) as caught:
+            load_model(file)
+        assert "model.json" in str(caught.value)
+        assert "\n" not in str(caught.value)
+        return str(caught.value)
+
+    return check
+
+
+def changed(entry, *path, to=None):
+    """A copy in which one place has another value, or is gone."""
+    made = here = copy.deepcopy(entry)
+    for key in path[:-1]:
+        here = here[key]
+    if to is None:
+        del here[path[-1]]
+    else:
+        here[path[-1]] = to
+    return made
+
+
+NOT_MODELS = {
+    "nothing": "",
+    "blanks": " \n ",
+    "words": "hello",
+    "a CSV": "a,b\n1,2\n",
+    "a number": "3",
+    "a list": "[1, 2]",
+    "another JSON": '{"a": 1}',
+    "another format": '{"format": "pickle", "version": 1}',
+    "bytes": bytes(range(256)),
+    "UTF-16": f'{{"format": "{FORMAT}"}}'.encode("utf-16"),
+    "a pickle": b"\x80\x04\x95\x0b\x00\x00\x00\x00\x00\x00\x00\x8c\x07builtin\x94.",
+    "very deep": "[" * 100_000,
+    "a number of 5000 digits": "1" * 5000,
+}
+
+
+@pytest.mark.parametrize("what", NOT_MODELS)
+def test_what_is_no_model_is_refused(refused, what):
+    assert "not a model" in refused(NOT_MODELS[what])
+
+
+def test_a_file_that_is_not_there_a_folder_and_an_impossible_name_are_refused(tmp_path):
+    for file in (tmp_path / "none.json", tmp_path, tmp_path / ("x" * 5000), "a\0b"):
+        with pytest.raises(ModelError):
+            load_model(file)
+
+
+def test_another_version_is_told_with_what_to_do(refused, entry):
+    for version in (2, 0, 99, "1", None, [1]):
+        told = refused({**entry, "version": version, "sparsecluster": "9.9.9"})
+        assert "9.9.9" in told
+        assert "Install" in told
+
+
+def test_a_part_that_is_missing_is_missed(refused, entry):
+    for key in ("format", "version", "estimator", "parameters", "columns", "has_words", "fitted"):
+        refused(changed(entry, key))
+    for key in ("n_features_in_", "support_", "_clusters", "labels_", "feature_scores_"):
+        refused(changed(entry, "fitted", key))
+    for key in ("columns", "whole"):
+        refused(changed(entry, "fitted", "_clusters", "fields", key))
+
+
+FIRST = ("fitted", "_clusters", "fields", "columns", 0, "fields")
+MEANS = (*FIRST, "measure", "fields", "means")
+DAMAGES = {
+    "fewer columns": (("columns", "count"), 14),
+    "more columns": (("columns", "count"), 16),
+    "columns without end": (("columns", "count"), 10**18),
+    "infinitely many columns": (("columns", "count"), float("inf")),
+    "columns that are no columns": (("columns",), [1] * 15),
+    "a text of columns": (("columns",), "x" * 15),
+    "a kind that there is not": (("columns", "all", "fields", "kind"), "nonsense"),
+    "another number of features": (("fitted", "n_features_in_"), 14),
+    "a shorter mask": (("fitted", "support_"), {"array": [True] * 14, "kind": "b"}),
+    "a mask of numbers": (("fitted", "support_"), {"array": [7] * 15, "kind": "i"}),
+    "a mask with another number of chosen ones": (("fitted", "support_"), {"array": [True] * 15, "kind": "b"}),
+    "names for other columns": (("fitted", "feature_names_in_"), {"array": ["a"], "kind": "O"}),
+    "scores of other columns": (("fitted", "feature_scores_"), {"array": [0.5], "kind": "f"}),
+    "centres of another shape": (("fitted", "cluster_centers_"), {"array": [[0.5]], "kind": "f"}),
+    "labels beyond all numbers": (("fitted", "labels_"), {"array": [10**30], "kind": "i"}),
+    "labels of no kind": (("fitted", "labels_"), {"array": [0], "kind": "V"}),
+    "clusters that are a list": (("fitted", "_clusters"), {"list": []}),
+    "clusters that are another piece": (
+        ("fitted", "_clusters"),
+        {"piece": "Profile", "fields": {"measure": 1, "spread": 1.0, "weight": 1.0, "share": 1.0}},
+    ),
+    "fewer profiles than chosen columns": (("fitted", "_clusters", "fields", "columns"), []),
+    "a mean for one cluster only": (MEANS, {"array": [1.0], "kind": "f"}),
+    "means that are text": (MEANS, "x"),
+    "a measure that is none": ((*FIRST, "measure"), 3),
+    "a spread that is text": ((*FIRST, "spread"), "x"),
+    "an unknown class": (("estimator",), "Nonsense"),
+    "a class that is no text": (("estimator",), ["SASClustering"]),
+    "an unknown piece": (("fitted", "_clusters", "piece"), "Nonsense"),
+    "a piece that is a list": (("fitted", "_clusters", "piece"), ["Profiles"]),
+    "a field that the piece has not": (("fitted", "_clusters", "fields"), {"columns": [], "whole": 1.0, "a\nb": 1}),
+    "fields that are a list": (("fitted", "_clusters", "fields"), [1, 2]),
+    "fitted that is a list": (("fitted",), [1]),
+    "parameters that are a list": (("parameters",), [1]),
+    "a preset that is text": (("preset",), "expression"),
+    "a preset that says nothing": (("preset",), {}),
+}
+
+
+@pytest.mark.parametrize("what", DAMAGES)
+def test_a_model_whose_parts_do_not_fit_together_is_refused(refused, plain, what):
+    path, value = DAMAGES[what]
+    refused(changed({**plain, "preset": None}, *path, to=value))
+
+
+@pytest.mark.parametrize("depth", [50, 300, 600, 900, 990])
+def test_lists_in_lists_in_lists_are_refused_at_any_depth(refused, plain, depth):
+    text = json.dumps(changed(plain, "fitted", "_clusters", to="DEEP"))
+    refused(text.replace('"DEEP"', "[" * depth + "]" * depth))
+
+
+@pytest.mark.parametrize("where", ["estimator", "piece", "kind"])
+@pytest.mark.parametrize("name", ["os.system", "__import__", "builtins.eval", "subprocess.Popen", "object", "Pickle"])
+def test_a_name_of_something_dangerous_is_only_a_name(refused, plain, tmp_path, where, name):
+    target = tmp_path / "hacked"
+    fields = {"command": f"touch {target}", "name": "os", "args": ["touch", str(target)]}
+    if where == "estimator":
+        refused(changed(plain, "estimator", to=name))
+    elif where == "piece":
+        assert name not in PIECES
+        refused(changed(plain, "fitted", "_clusters", to={"piece": name, "fields": fields}))
+    else:
+        refused(changed(plain, "fitted", "labels_", to={"array": [f"touch {target}"], "kind": name}))
+    assert not target.exists()
+
+
+def test_a_truncated_file_is_refused_wherever_it_ends(refused, entry):
+    raw = json.dumps(entry).encode()
+    for end in np.linspace(0, len(raw) - 1, 150).astype(int).tolist():
+        refused(raw[:end])
+
+
+def test_flipped_bytes_are_refused_or_harmless_and_never_another_error(tmp_path, entry):
+    raw, rng, file = json.dumps(entry, ensure_ascii=False).encode(), random.Random(0), tmp_path / "model.json"
+    told = []
+    for _ in range(300):
+        damaged = bytearray(raw)
+        for _ in range(rng.choice([1, 2, 5, 30])):
+            damaged[rng.randrange(len(raw))] = rng.randrange(256)
+        file.write_bytes(damaged)
+        try:
+            assert type(load_model(file)).__name__ in ESTIMATORS
+        except ModelError as error:
+            told.append(str(error))
+    assert len(told) > 250
+    assert not any("\n" in each for each in told)

@@ -1,0 +1,399 @@
+"""What a page shows of a fit: numbers that one gets by hand, words that are true, and HTML that data cannot break."""
+
+import copy
+import json
+from html.parser import HTMLParser
+from itertools import pairwise
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.exceptions import NotFittedError
+
+from sparsecluster import COSA, SASClustering, SparseKMeans, SpectralGem
+from sparsecluster.datasets import mixed_groups, shifted_groups
+from sparsecluster.gap import GapCurve
+from sparsecluster.methods.registry import METHODS, make_method
+from sparsecluster.report import report_page, summarise, summary, write_report
+from sparsecluster.report.columns import two_components
+
+pd = pytest.importorskip("pandas")
+
+FULL = shifted_groups(mu=3.0, n_features=20, n_useful=5, group_size=12, seed=0)
+ROWS = np.r_[0:12, 12:22, 24:32]
+X, truth = FULL.X[ROWS], FULL.truth[ROWS]
+HOSTILE = [
+    "<script>alert(1)</script>",
+    '"><img src=x onerror=alert(1)>',
+    "</script><script>window.hacked=1</script>",
+    "<!--",
+    "]]>",
+    "'single' \"double\" `back`",
+    "two\nlines\r\tand a tab",
+    "\u2028\u2029 line separators",
+    "مرحبا \u202eright to left",
+    "{data} {0} %s $& \\u003c \\",
+    "&lt;&amp;&#60;",
+    "__proto__",
+]
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    return SASClustering(3, n_features_to_select=5).fit(X)
+
+
+@pytest.fixture(scope="module")
+def tuned():
+    return SASClustering(3, n_permutations=5).fit(X)
+
+
+def with_changes(estimator, **attributes):
+    """The same result, in which some attributes are others."""
+    changed = copy.copy(estimator)
+    for key, value in attributes.items():
+        setattr(changed, key, value)
+    return changed
+
+
+# ---------------------------------------------------------------- numbers
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_the_summary_of_every_method_is_plain_json_and_makes_a_page(name):
+    estimator = make_method(name, 3)
+    quick = {key: value for key, value in (("n_permutations", 2), ("n_init", 2)) if key in estimator.get_params()}
+    result = summarise(estimator.set_params(**quick).fit(X), X)
+    assert json.loads(json.dumps(result, allow_nan=False)) == result
+    assert result["method"] == type(estimator).__name__
+    Page(report_page(result))
+
+
+FRAME = mixed_groups(n_features=12, n_useful=6, group_size=10, seed=0).X
+TABLES = {
+    "sparse": sp.csr_matrix(np.where(X > 0, X, 0.0)),
+    "lists": X.tolist(),
+    "single": X.astype(np.float32),
+    "words and gaps": FRAME,
+    "words without names": FRAME.to_numpy(dtype=object),
+    "numbers that pandas says are no names": pd.DataFrame(X),
+}
+
+
+@pytest.mark.parametrize("kind", TABLES)
+def test_any_table_that_fit_takes_can_be_shown(kind):
+    result = summarise(SASClustering(3, n_features_to_select=4).fit(TABLES[kind]), TABLES[kind])
+    assert json.loads(json.dumps(result, allow_nan=False)) == result
+    assert len(result["heatmap"]["values"]) == result["n_items"]
+    assert len(result["projection"]["chosen"]["x"]) == len(result["projection"]["all"]["y"]) == result["n_items"]
+
+
+def test_precomputed_dissimilarities_can_be_shown():
+    matrices = (X.T[:, :, None] - X.T[:, None]) ** 2
+    result = summarise(SASClustering(3, n_features_to_select=5, metric="precomputed").fit(matrices), matrices)
+    assert result["sizes"] == [12, 10, 8]
+    assert result["heatmap"]["values"] == []
+    assert result["projection"]["all"] is None
+    Page(report_page(result))
+
+
+def test_counts_and_shares_are_those_that_one_gets_by_hand(fitted):
+    result = summarise(fitted, X)
+    within = sum(X[truth == group].var(axis=0) * (truth == group).sum() for group in range(3))
+    scores = 1 - within / (X.var(axis=0) * len(X))
+    assert (result["n_items"], result["n_features"], result["n_chosen"]) == (30, 20, 5)
+    assert result["sizes"] == [12, 10, 8]
+    assert result["explained"] == pytest.approx(scores[:5].mean())
+    assert result["features"]["rest"] == pytest.approx(scores[5:].mean())
+    rows = result["features"]["rows"]
+    assert [row["chosen"] for row in rows] == [True] * 5 + [False] * 15
+    assert [row["name"] for row in rows[:5]] == [f"x{a}" for a in np.argsort(-scores[:5])]
+    assert all(one["score"] >= other["score"] for one, other in pairwise(rows[5:]))
+    for row in rows:
+        a = int(row["name"][1:])
+        assert row["score"] == pytest.approx(scores[a], rel=1e-3)
+        assert row["centres"] == pytest.approx([X[truth == c, a].mean() for c in range(3)], rel=1e-3)
+
+
+def by_hand(items, labels):
+    """Distances to the centres: square roots of sums of squared differences, each feature with its spread as unit."""
+    Z = items / items.std(axis=0)
+    centres = np.array([Z[labels == c].mean(axis=0) for c in range(labels.max() + 1)])
+    return np.sqrt(((Z[:, None] - centres) ** 2).sum(axis=2))
+
+
+def test_the_silhouette_and_the_second_cluster_are_those_that_one_gets_by_hand(fitted):
+    apart = by_hand(X[:, :5], fitted.labels_)
+    for i, row in enumerate(summarise(fitted, X)["items"]["rows"]):
+        own, others = apart[i, row["cluster"]], np.delete(apart[i], row["cluster"])
+        assert (row["id"], row["cluster"]) == (str(i), fitted.labels_[i])
+        assert apart[i, row["second"]] == others.min()
+        assert row["silhouette"] == pytest.approx((others.min() - own) / max(others.min(), own), rel=1e-3)
+
+
+def test_the_distance_is_the_one_that_is_written_down(fitted):
+    apart = by_hand(X[:, :5], fitted.labels_)
+    told = [row["distance"] for row in summarise(fitted, X)["items"]["rows"]]
+    assert told == pytest.approx(apart[np.arange(30), fitted.labels_].tolist(), rel=1e-3)
+
+
+def test_of_an_item_without_any_chosen_value_nothing_is_claimed():
+    holes = X.copy()
+    holes[0, :5] = np.nan
+    result = summarise(SASClustering(3, n_features_to_select=5).fit(holes), holes)
+    assert result["items"]["rows"][0]["distance"] is None
+    assert result["items"]["rows"][0]["silhouette"] is None
+
+
+@pytest.mark.parametrize("estimator", [COSA(3), SpectralGem(3), make_method("sparse-hierarchical", 3, l1_bound=2.0)])
+def test_methods_without_distances_show_none(estimator):
+    rows = summarise(estimator.fit(X), X)["items"]["rows"]
+    assert {tuple(row) for row in rows} == {("id", "cluster")}
+
+
+def test_weights_are_shown_where_there_are_some(fitted):
+    weighted = SparseKMeans(3, l1_bound=2.0).fit(X)
+    rows = summarise(weighted, X)["features"]["rows"]
+    assert {row["name"]: row["weight"] for row in rows} == pytest.approx(
+        {f"x{a}": weight for a, weight in enumerate(weighted.feature_weights_)}, rel=1e-3
+    )
+    assert "weight" not in summarise(fitted, X)["features"]["rows"][0]
+
+
+def test_the_heatmap_holds_tenths_of_standard_deviations_cluster_after_cluster(fitted):
+    drawn = summarise(fitted, X)["heatmap"]
+    assert [item["cluster"] for item in drawn["items"]] == sorted(fitted.labels_)
+    Z = (X - X.mean(axis=0)) / X.std(axis=0)
+    rows = [int(item["id"]) for item in drawn["items"]]
+    columns = [int(name[1:]) for name in drawn["features"]]
+    assert sorted(columns) == [0, 1, 2, 3, 4]
+    np.testing.assert_array_equal(drawn["values"], np.clip((10 * Z[np.ix_(rows, columns)]).round(), -30, 30))
+
+
+@pytest.mark.parametrize(("part", "columns"), [("chosen", slice(5)), ("all", slice(None))])
+def test_the_projection_is_the_principal_components(fitted, part, columns):
+    Z = X[:, columns]
+    Z = (Z - Z.mean(axis=0)) / Z.std(axis=0)
+    left, lengths, _ = np.linalg.svd(Z, full_matrices=False)
+    told = summarise(fitted, X)["projection"][part]
+    for c, axis in enumerate("xy"):
+        np.testing.assert_allclose(np.abs(told[axis]), np.abs(left[:, c] * lengths[c]), rtol=2e-3, atol=1e-3)
+    assert told["shares"] == pytest.approx((lengths**2 / (lengths**2).sum())[:2].tolist())
+
+
+def test_one_feature_has_no_second_component():
+    places, shares = two_components(X[:, :1])
+    assert shares == pytest.approx([1.0, 0.0])
+    assert np.abs(places[:, 1]).max() < 1e-9 * np.abs(places[:, 0]).max()
+
+
+# ---------------------------------------------------------------- limits
+
+
+def test_what_is_too_much_for_a_page_is_left_out_and_the_page_says_so(fitted, monkeypatch):
+    for key, most in (("FEATURES", 8), ("ITEMS", 20), ("DRAWN_ITEMS", 10), ("DRAWN_FEATURES", 3), ("VALUES", 200)):
+        monkeypatch.setattr(summary, f"MOST_{key}", most)
+    result = summarise(fitted, X)
+    assert (len(result["features"]["rows"]), result["features"]["left_out"]) == (8, 12)
+    assert (len(result["items"]["rows"]), result["items"]["left_out"]) == (20, 10)
+    assert np.shape(result["heatmap"]["values"]) == (10, 3)
+    assert result["heatmap"]["left_out"] == [20, 2]
+    assert [item["cluster"] for item in result["heatmap"]["items"]].count(0) == 4
+    assert len(result["projection"]["chosen"]["x"]) == 20
+    assert result["projection"]["all"] is None
+    text = Page(report_page(result)).text
+    assert "12 more features, those of lowest score, are not in this page" in text
+    assert "10 more items are not in this page" in text
+    assert "20 items and 2 features are left out" in text
+
+
+def test_a_page_with_everything_says_nothing_of_things_left_out(fitted):
+    text = Page(report_page(summarise(fitted, X))).text
+    assert "left out" not in text
+    assert "not in this page" not in text
+
+
+def test_small_clusters_are_drawn_also_where_items_are_left_out(fitted, monkeypatch):
+    monkeypatch.setattr(summary, "MOST_ITEMS", 10)
+    monkeypatch.setattr(summary, "MOST_DRAWN_ITEMS", 10)
+    labels = np.repeat([0, 1, 2], [28, 1, 1])
+    result = summarise(with_changes(fitted, labels_=labels), X)
+    assert set(result["projection"]["clusters"]) == {0, 1, 2}
+    assert {item["cluster"] for item in result["heatmap"]["items"]} == {0, 1, 2}
+
+
+def test_a_long_gap_curve_is_thinned_and_keeps_the_chosen_size(fitted):
+    sizes = np.arange(1, 20_001)
+    rest = dict.fromkeys(("observed", "reference", "spread"), np.zeros(20_000))
+    curve = GapCurve(
+        sizes, gap=-((sizes - 7777.0) ** 2), error=sizes / 1e5, chosen=7777, kind="between", rule="max", **rest
+    )
+    told = summarise(with_changes(fitted, gap_curve_=curve), X)["gap"]
+    assert len(told["s"]) <= 601
+    assert (told["s"][0], told["s"][-1], told["chosen"], told["best"]) == (1, 20_000, 7777, 0)
+    assert 7777 in told["s"]
+    assert told["gap"] == pytest.approx([-((s - 7777) ** 2) for s in told["s"]], rel=1e-3)
+
+
+# ---------------------------------------------------------------- words
+
+
+def test_sentences_say_how_many_how_much_and_which(fitted):
+    first, second, third, fourth = summarise(fitted, X)["sentences"]
+    best = sorted(range(5), key=lambda a: -fitted.feature_scores_[a])[:3]
+    assert first == "3 groups of 12, 10 and 8 items; 5 of 20 features make them."
+    assert (
+        second
+        == f"The groups explain {fitted.feature_scores_[:5].mean():.0%} of the spread of these features on average."
+    )
+    assert third == "Most telling: " + ", ".join(f"x{a} ({fitted.feature_scores_[a]:.0%})" for a in best) + "."
+    assert f"not chosen they explain {fitted.feature_scores_[5:].mean():.0%}" in fourth
+
+
+def test_a_result_without_problems_has_no_warnings(fitted, tuned):
+    assert summarise(fitted, X)["warnings"] == summarise(tuned, X)["warnings"] == []
+
+
+def warnings_of(estimator, table=X):
+    return " ".join(summarise(estimator, table)["warnings"])
+
+
+def test_each_problem_is_warned_of_and_only_that_one(fitted, tuned):
+    tiny = with_changes(fitted, labels_=np.repeat([0, 1, 2], [15, 13, 2]))
+    assert warnings_of(tiny) == "1 of the groups have fewer than 3 items: they may be outliers."
+    alike = shifted_groups(mu=3.0, n_features=12, n_useful=12, group_size=10).X
+    assert warnings_of(SASClustering(3, n_permutations=5).fit(alike), alike).startswith(
+        "Nearly all features were chosen."
+    )
+    nothing = with_changes(fitted, feature_scores_=np.full(20, 0.04))
+    assert warnings_of(nothing).startswith("The groups explain next to nothing")
+    curve = copy.copy(tuned.gap_curve_)
+    object.__setattr__(curve, "gap", np.full(20, 0.01))
+    object.__setattr__(curve, "error", np.full(20, 0.02))
+    assert "within one standard error of zero" in warnings_of(with_changes(tuned, gap_curve_=curve))
+    still = X.copy()
+    still[:, 18:] = 1.0
+    with pytest.warns(UserWarning, match="constant"):
+        constant = SASClustering(3, n_features_to_select=5).fit(still)
+    assert warnings_of(constant, still) == "2 features are constant or hardly ever seen, and were kept out."
+
+
+@pytest.mark.parametrize("estimator", [make_method("kmeans++", 3), SASClustering(3, n_features_to_select=19)])
+def test_who_asked_for_nearly_all_features_is_not_warned_that_the_gap_statistic_took_them(estimator):
+    assert warnings_of(estimator.fit(X)) == ""
+
+
+def test_a_column_without_any_value_is_shown_without_a_warning_of_numpy(strict):
+    empty = np.column_stack([X, np.full(30, np.nan)])
+    with pytest.warns(UserWarning, match="missing"):
+        estimator = SASClustering(3, n_features_to_select=5).fit(empty)
+    assert "1 features are constant or hardly ever seen" in warnings_of(estimator, empty)
+
+
+# ---------------------------------------------------------------- the page
+
+
+class Page(HTMLParser):
+    """Reads a page and checks that elements are closed in the order in which they were opened."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.open, self.tags, self.scripts, self.words = [], [], [], []
+        self.feed(text)
+        self.close()
+        assert self.open == []
+        ids = [given["id"] for _, given in self.tags if "id" in given]
+        assert len(ids) == len(set(ids))
+        for _, given in self.tags:
+            assert given.get("aria-labelledby", ids[0]) in ids
+            assert not given.get("href", "").startswith("#") or given["href"][1:] in ids
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+        if tag not in ("meta", "link", "input", "br", "img", "hr"):
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        if self.open and self.open[-1] == "script":
+            self.scripts.append(data)
+        elif self.open and self.open[-1] != "style":
+            self.words.append(data)
+
+    @property
+    def text(self):
+        return " ".join("".join(self.words).split())
+
+
+def hostile():
+    frame = pd.DataFrame(
+        X[:, : len(HOSTILE)], columns=HOSTILE, index=[f"{name} {i}" for i, name in enumerate(HOSTILE * 3)][:30]
+    )
+    frame["level"] = np.array(HOSTILE)[truth]
+    return frame
+
+
+def test_a_page_is_well_formed_has_two_scripts_and_loads_nothing(fitted):
+    page = Page(report_page(summarise(fitted, X, command="sparsecluster fit 'a b.csv' -k 3", notes=["a note"])))
+    assert [given.get("type") for tag, given in page.tags if tag == "script"] == ["application/json", None]
+    assert not any("src" in given or given.get("href", "#")[0] != "#" for _, given in page.tags)
+    policy = next(given["content"] for tag, given in page.tags if given.get("http-equiv") == "Content-Security-Policy")
+    assert policy.startswith("default-src 'none';")
+    assert "http" not in policy
+    assert "sparsecluster fit 'a b.csv' -k 3" in page.text
+    assert "a note" in page.text
+
+
+def test_names_cannot_break_out_of_the_page_and_come_back_as_they_are():
+    frame = hostile()
+    estimator = SASClustering(3, n_features_to_select=13).fit(frame)
+    told = {"title": HOSTILE[2], "notes": HOSTILE, "command": HOSTILE[0]}
+    result = summarise(estimator, frame, ids=list(frame.index), **told)
+    page = Page(report_page(result))
+    assert sum(tag == "script" for tag, _ in page.tags) == 2
+    assert not any(tag == "img" for tag, _ in page.tags)
+    embedded = json.loads(page.scripts[0])
+    assert {row["name"] for row in embedded["features"]["rows"]} == set(frame.columns)
+    assert [row["id"] for row in embedded["items"]["rows"]] == list(frame.index)
+    assert embedded["title"] == HOSTILE[2]
+    assert set(HOSTILE[:3]) == {
+        level for row in embedded["features"]["rows"] if row["name"] == "level" for level in row["centres"]
+    }
+    assert not {"<", ">", "&", "\u2028"} & set(page.scripts[0])
+    for note in HOSTILE:
+        assert " ".join(note.split()) in page.text
+
+
+def test_report_of_an_estimator_is_the_page_and_names_items_by_the_index(fitted, tmp_path):
+    assert fitted.report(X) == report_page(summarise(fitted, X))
+    frame = pd.DataFrame(X, index=[f"item {i}" for i in range(30)]).rename(columns=str)
+    named = SASClustering(3, n_features_to_select=5).fit(frame)
+    page = named.report(frame, file=str(tmp_path / "page.html"), title="Mine", notes=["one"])
+    assert page == report_page(summarise(named, frame, ids=list(frame.index), title="Mine", notes=["one"]))
+    assert (tmp_path / "page.html").read_text(encoding="utf-8") == page
+    with pytest.raises(NotFittedError):
+        SASClustering(3).report(X)
+
+
+@pytest.mark.parametrize("kind", [np.array, pd.Index, pd.Series, tuple])
+def test_ids_and_names_may_be_arrays(fitted, kind):
+    ids, names = [f"i{i}" for i in range(30)], [f"n{a}" for a in range(20)]
+    assert fitted.report(X, ids=kind(ids), names=kind(names)) == fitted.report(X, ids=ids, names=names)
+
+
+def test_writing_replaces_the_page_whole(fitted, tmp_path):
+    (tmp_path / "page.html").write_text("old")
+    assert write_report(summarise(fitted, X), tmp_path / "page.html") == tmp_path / "page.html"
+    assert [file.name for file in tmp_path.iterdir()] == ["page.html"]
+    Page((tmp_path / "page.html").read_text(encoding="utf-8"))
+
+
+def test_notebooks_show_the_result_above_the_estimator_and_names_are_only_text():
+    estimator = SASClustering(3, n_features_to_select=5)
+    assert "clusters of" not in estimator._repr_html_()
+    shown = estimator.fit(pd.DataFrame(X, columns=[f"<blink>{a}" for a in range(20)]))._repr_html_()
+    assert "3 clusters of 12, 10, 8 items" in shown
+    assert "&lt;blink&gt;" in shown.split("<style>")[0]
+    assert "<blink>" not in shown
