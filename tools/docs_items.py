@@ -1,4 +1,4 @@
-"""Reads the short form in which docstrings here list things, `name : what it is`, as what it is and not as a type."""
+"""Reads docstrings as they are written here: lists of `name : what it is`, and examples without a heading."""
 
 from __future__ import annotations
 
@@ -8,12 +8,14 @@ from typing import Any
 import griffe
 
 ITEM = re.compile(r"^(?P<names>[\w*]+(?:, [\w*]+)*) : (?P<text>.*)$")
+WITH_ITEMS, WITH_EXAMPLES = ("Parameters", "Attributes"), ("Examples",)
 
 
 def respelled(docstring: str) -> str:
-    """Items in sections of parameters and attributes with their text below their names.
+    """The docstring as Griffe expects it.
 
-    Those that give a type say "default=" in their first line and stay as they are.
+    What an item is stands below its name, where it would be taken for a type; an item that has a type says "default="
+    in its first line and stays as it is. Examples outside of a section of their own are fenced.
 
     >>> print(respelled("Attributes\\n----------\\nlabels_ : cluster of\\n    every item.\\nk : int, default=3\\n    Size."))
     Attributes
@@ -24,18 +26,24 @@ def respelled(docstring: str) -> str:
     k : int, default=3
         Size.
     """
-    lines, inside = [], False
-    text = docstring.splitlines()
-    for number, line in enumerate(text):
-        following = text[number + 1] if number + 1 < len(text) else ""
+    made: list[str] = []
+    section, in_example = "", False
+    lines = docstring.splitlines()
+    for line, following in zip(lines, [*lines[1:], ""], strict=True):
         if following and set(following) == {"-"}:
-            inside = line in ("Parameters", "Attributes")
+            section = line
+        if section not in WITH_EXAMPLES and not in_example and line.startswith(">>> "):
+            in_example = True
+            made += ["", "```pycon"]
+        if in_example and not line.strip():
+            in_example = False
+            made.append("```")
         item = ITEM.match(line)
-        if inside and item and "default=" not in item["text"]:
-            lines += [item["names"], f"    {item['text']}"]
+        if section in WITH_ITEMS and item and "default=" not in item["text"]:
+            made += [item["names"], f"    {item['text']}"]
         else:
-            lines.append(line)
-    return "\n".join(lines)
+            made.append(line)
+    return "\n".join([*made, "```"] if in_example else made)
 
 
 class Items(griffe.Extension):
