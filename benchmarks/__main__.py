@@ -20,6 +20,7 @@ NAMES = (
     "choices",
     "methods",
     "methods_speed",
+    "files",
     "picture",
 )
 

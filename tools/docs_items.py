@@ -32,6 +32,8 @@ def respelled(docstring: str) -> str:
     for line, following in zip(lines, [*lines[1:], ""], strict=True):
         if following and set(following) == {"-"}:
             section = line
+            # What a function returns is told in sentences, not as types; under this heading they stay sentences.
+            line = "Result" if line == "Returns" else line
         if section not in WITH_EXAMPLES and not in_example and line.startswith(">>> "):
             in_example = True
             made += ["", "```pycon"]

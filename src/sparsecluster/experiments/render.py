@@ -146,6 +146,75 @@ def grids(experiment: Experiment, results: Results) -> list[Grid]:
     return made
 
 
+# ---------------------------------------------------------------- what the numbers say
+
+OURS = "sas"
+# Measures of which a smaller value is better.
+SMALLER_IS_BETTER = ("difference", "error", "time")
+
+
+def findings(experiment: Experiment, results: Results) -> list[str]:
+    """How ours compares with the other methods, and each method with what the paper prints, counted over the cells."""
+    told = []
+    for measure in experiment.measures:
+        summaries = [each for each in summarise(experiment, results, measure) if each.n > 1]
+        told += [line for line in (_ours(summaries, measure), *_published(summaries, measure)) if line]
+    return told
+
+
+def _ours(summaries: Sequence[Summary], measure: str) -> str | None:
+    """Cells in which ours is at or above every other method, within one standard error of the difference."""
+    sign = -1.0 if measure in SMALLER_IS_BETTER else 1.0
+    by_cell: dict[tuple[Any, ...], list[Summary]] = {}
+    for each in summaries:
+        by_cell.setdefault(values_of(each.cell), []).append(each)
+    behind = []
+    counted = 0
+    for at, found in by_cell.items():
+        ours = next((each for each in found if each.method == OURS), None)
+        others = [each for each in found if each.method not in (OURS, *LIMITS)]
+        if ours is None or not others:
+            continue
+        counted += 1
+        best = max(others, key=lambda each: sign * each.mean)
+        if sign * (best.mean - ours.mean) > math.hypot(best.error, ours.error):
+            behind.append(f"{', '.join(map(str, at))} ({title_of(best.method)} {shown(best.mean, measure)}, "
+                          f"ours {shown(ours.mean, measure)})")  # fmt: skip
+    if not counted:
+        return None
+    where = f"; behind it at {'; '.join(behind)}" if behind else ""
+    name = HEADINGS.get(measure, measure)
+    return (
+        f"By {name}, {title_of(OURS)} is at least as good as the best other method, within one standard error of the "
+        f"difference, in {counted - len(behind)} of {counted} cells{where}."
+    )
+
+
+def _published(summaries: Sequence[Summary], measure: str) -> list[str]:
+    """For every method that the paper has: cells within three standard errors of what it prints."""
+    told = []
+    for method in dict.fromkeys(each.method for each in summaries):
+        apart = []
+        for each in summaries:
+            if each.method == method and each.printed is not None and each.printed[1] is not None:
+                # The paper's own error, of 50 repeats.
+                error = math.hypot(each.error, each.printed[1] / math.sqrt(PAPER_REPEATS))
+                apart.append((abs(each.mean - each.printed[0]) / error if error > 0 else 0.0, each))
+        if not apart or measure == "time":
+            continue
+        near = sum(z <= 3 for z, _ in apart)
+        farthest = max((each for _, each in apart), key=lambda each: abs(each.mean - (each.printed or (0, 0))[0]))
+        difference = shown(farthest.mean - (farthest.printed or (0.0, 0.0))[0], measure, sign=True)
+        told.append(
+            f"{title_of(method)}: within three standard errors of the paper's {HEADINGS.get(measure, measure)} in "
+            f"{near} of {len(apart)} cells; farthest {difference} at {', '.join(map(str, values_of(farthest.cell)))}."
+        )
+    return told
+
+
+PAPER_REPEATS = 50
+
+
 # ---------------------------------------------------------------- pages
 
 
@@ -179,13 +248,14 @@ def markdown(experiment: Experiment, results: Results, figure: str | None = None
     if figure:
         parts.append(f"![{experiment.title}]({figure})")
     if experiment.has_table:
+        parts.append("\n".join(f"- {escaped(each)}" for each in findings(experiment, results)))
         parts.append(EXPLAINED)
         for grid in grids(experiment, results):
             lines = [grid.header, ["---"] * len(grid.header)]
             lines += [["<br>".join(map(escaped, cell)) for cell in row] for row in grid.rows]
             table = "\n".join("| " + " | ".join(line) + " |" for line in lines)
             parts.append(f"## {grid.heading[0].upper()}{grid.heading[1:]}\n\n{table}")
-    return "\n\n".join(parts) + "\n"
+    return "\n\n".join(part for part in parts if part) + "\n"
 
 
 EXPLAINED = (

@@ -1,0 +1,476 @@
+"""The report in a real browser, from a file and without a network: it draws, answers to hand and keyboard, and is safe."""
+
+import functools
+import json
+import math
+import re
+import shutil
+import threading
+import time
+from http.server import BaseHTTPRequestHandler, HTTPServer
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from sparsecluster import COSA, SASClustering, SparseHierarchical, SparseKMeans, SpectralGem
+from sparsecluster.datasets import many_groups, mixed_groups, shifted_groups
+from sparsecluster.report import report_page, summarise
+
+pd = pytest.importorskip("pandas")
+pytest.importorskip("selenium", reason="the report is tried in a browser by selenium: pip install selenium")
+from selenium import webdriver  # noqa: E402
+from selenium.webdriver.common.action_chains import ActionChains  # noqa: E402
+from selenium.webdriver.common.keys import Keys  # noqa: E402
+
+X = shifted_groups(mu=2.0, n_features=120, n_useful=20, group_size=30, seed=0).X
+FRAME = pd.DataFrame(X, columns=[f"gene {a}" for a in range(120)], index=[f"patient-{i}" for i in range(90)])
+MIXED = mixed_groups(n_features=16, n_useful=6, group_size=15, seed=0).X
+HOSTILE = [
+    "<script>alert(1)</script>",
+    '"><img src=x onerror=alert(1)>',
+    "</script><script>window.hacked=1</script>",
+    "<svg onload=alert(1)>",
+    "'single' \"double\" `back` ${window.hacked=1}",
+    "two\nlines",
+    "\u2028 separators \u2029",
+    "مرحبا \u202eright to left",
+    "__proto__",
+    "&lt;b&gt; &amp; {data}",
+    "javascript:alert(1)",
+    "ü 漢字 🧬",
+]
+LONG = "averylongnamewithoutanyblank_" * 8
+
+
+def result_of(estimator, table, **told):
+    ids = list(table.index) if hasattr(table, "columns") else None
+    return summarise(estimator.fit(table), table, **{"ids": ids, **told})
+
+
+def hostile_table():
+    frame = pd.DataFrame(X[:, : len(HOSTILE)], columns=HOSTILE)
+    frame["level"] = np.array(HOSTILE[:3])[np.repeat([0, 1, 2], 30)]
+    return frame.set_axis([f"{HOSTILE[i % 12]}{i // 12 or ''}" for i in range(90)])
+
+
+# Every kind of result, made once.
+RESULTS = {
+    "tuned": lambda: result_of(SASClustering(3, n_permutations=5), FRAME),
+    "size given": lambda: result_of(SASClustering(3, n_features_to_select=20), X),
+    "one feature": lambda: result_of(SASClustering(2, n_features_to_select=1), X),
+    "categories and gaps": lambda: result_of(SASClustering(3, n_features_to_select=6), MIXED),
+    "twelve clusters": lambda: result_of(
+        SASClustering(12, n_features_to_select=40, n_init=2), many_groups(12, 60, 40, group_size=6).X
+    ),
+    "weights": lambda: result_of(SparseKMeans(3, l1_bound=3.0), X),
+    "hierarchical": lambda: result_of(SparseHierarchical(3, n_permutations=2), X[:, :30]),
+    "cosa": lambda: result_of(COSA(3), X[:, :20]),
+    "spectral gem": lambda: result_of(SpectralGem(3), X),
+    "sparse": lambda: result_of(SASClustering(3, n_features_to_select=20), sp.csr_matrix(np.where(X > 0, X, 0.0))),
+    "hostile": lambda: result_of(
+        SASClustering(3, n_features_to_select=13), hostile_table(), title=HOSTILE[2], notes=HOSTILE, command=HOSTILE[1]
+    ),
+    "long names": lambda: result_of(
+        SASClustering(3, n_features_to_select=20),
+        FRAME.rename(columns=lambda name: LONG + name, index=lambda name: LONG + name),
+        title=f"Groups in {LONG}.csv",
+        notes=[f"column {LONG!r} names the rows"],
+        command=f"sparsecluster fit {LONG}",
+    ),
+}
+
+
+@functools.cache
+def result(kind):
+    return RESULTS[kind]()
+
+
+@pytest.fixture(scope="module")
+def driver():
+    programs = [shutil.which(name) for name in ("chromium", "chromium-browser", "google-chrome")]
+    program, chauffeur = next(filter(None, programs), None), shutil.which("chromedriver")
+    if program is None or chauffeur is None:
+        pytest.skip("the report is tried in Chromium, and there is no chromium or no chromedriver on this machine")
+    options = webdriver.ChromeOptions()
+    options.binary_location = program
+    for each in ("headless=new", "no-sandbox", "disable-gpu", "disable-dev-shm-usage", "window-size=1200,900"):
+        options.add_argument(f"--{each}")
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+    made = webdriver.Chrome(options=options, service=webdriver.ChromeService(chauffeur))
+    made.set_page_load_timeout(20)
+    yield made
+    made.quit()
+
+
+class Shown:
+    """A page that is open in the browser."""
+
+    def __init__(self, driver, file):
+        self.driver, self.file = driver, file
+
+    def js(self, code, *values):
+        return self.driver.execute_script(code, *values)
+
+    def all(self, selector):
+        return self.driver.find_elements("css selector", selector)
+
+    def one(self, selector):
+        return self.driver.find_element("css selector", selector)
+
+    def texts(self, selector):
+        return self.js("return [...document.querySelectorAll(arguments[0])].map((e) => e.textContent)", selector)
+
+    def column(self, table, c):
+        return self.texts(f"#{table} tbody td:nth-child({c})")
+
+    def point_at(self, node, x=0.5, y=0.5):
+        """Move the pointer to a place of an element, in shares of its width and height."""
+        self.js("arguments[0].scrollIntoView({block: 'center', behavior: 'instant'})", node)
+        box = node.rect
+        by = round((x - 0.5) * box["width"]), round((y - 0.5) * box["height"])
+        ActionChains(self.driver, duration=20).move_to_element_with_offset(node, *by).perform()
+
+    def tip(self):
+        tip = self.one("#tip")
+        return tip.text if tip.value_of_css_property("visibility") == "visible" else None
+
+    def media(self, media="", **features):
+        told = [{"name": key.replace("_", "-"), "value": value} for key, value in features.items()]
+        self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": media, "features": told})
+
+    def width(self, pixels):
+        size = {"width": pixels, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+        self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+
+
+@pytest.fixture
+def page(driver, tmp_path):
+    """Opens a page from a file; it is ready, and nothing was said on the console, then and at the end of the test."""
+    opened = []
+
+    def open_(kind):
+        file = tmp_path / "report.html"
+        file.write_text(report_page(result(kind)), encoding="utf-8")
+        driver.get_log("browser")
+        driver.get(file.as_uri())
+        assert driver.execute_script("return document.documentElement.dataset.ready") == "yes"
+        opened.append(Shown(driver, file))
+        return opened[-1]
+
+    yield open_
+    assert driver.get_log("browser") == []
+    for each in opened:
+        each.media()
+        driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
+# ---------------------------------------------------------------- every kind of result
+
+
+@pytest.mark.parametrize("kind", RESULTS)
+def test_every_kind_of_result_is_drawn_without_a_word_on_the_console_and_fits_a_phone(page, kind):
+    shown, told = page(kind), result(kind)
+    assert len(shown.all("#projection button")) == len(told["sizes"])
+    assert len(shown.all("#projection .dot")) == 2 * told["n_items"]
+    assert len(shown.texts("#profiles h3")) == len(told["sizes"])
+    assert shown.column("features", 1) == [row["name"] for row in told["features"]["rows"][:50]]
+    assert shown.column("items", 1) == [row["id"] for row in told["items"]["rows"][:50]]
+    assert len(shown.all("#heatmap canvas")) == 1
+    assert len(shown.all("#gap svg")) == (told["gap"] is not None)
+    for pixels in (1200, 375, 320):
+        shown.width(pixels)
+        assert shown.js("return document.documentElement.scrollWidth") <= pixels
+
+
+def test_what_a_method_does_not_have_is_not_shown(page):
+    heads = {kind: page(kind).texts("#items th") for kind in ("tuned", "hierarchical", "cosa", "spectral gem")}
+    assert heads["tuned"] == ["item", "cluster", "distance", "second best", "silhouette"]
+    assert heads["hierarchical"] == heads["cosa"] == heads["spectral gem"] == ["item", "cluster"]
+    assert page("size given").texts("#gap") == ["Nothing was tuned by the gap statistic."]
+    assert "weight" not in page("size given").texts("#features th")
+    assert "weight" in page("weights").texts("#features th")
+
+
+def test_categories_are_told_by_their_commonest_level(page):
+    shown, rows = page("categories and gaps"), result("categories and gaps")["features"]["rows"]
+    row = next(row for row in rows if row["name"].startswith("category"))
+    for c, told in enumerate(shown.texts("#profiles ol")):
+        assert f"{row['name']}: mostly {row['centres'][c]}" in told
+
+
+# ---------------------------------------------------------------- tables
+
+
+def as_numbers(cells):
+    return [float(cell) for cell in cells if cell]
+
+
+def test_the_table_of_features_is_sorted_by_a_press_on_a_head_and_turned_by_another(page):
+    shown, rows = page("tuned"), result("tuned")["features"]["rows"]
+    by_name, _, by_score = shown.all("#features th button")[:3]
+    ways = []
+    for button in (by_score, by_score, by_name, by_name):
+        button.click()
+        sorts = [each.get_attribute("aria-sort") for each in shown.all("#features th")]
+        assert sum(each is not None for each in sorts) == 1
+        ways.append((next(filter(None, sorts)), shown.column("features", 1), as_numbers(shown.column("features", 3))))
+    scores = sorted(row["score"] for row in rows)
+    assert [way for way, *_ in ways] == ["descending", "ascending", "ascending", "descending"]
+    assert ways[0][2] == pytest.approx(scores[::-1][:50])
+    assert ways[1][2] == pytest.approx(scores[:50])
+    names = sorted(row["name"] for row in rows)
+    assert ways[2][1] == names[:50]
+    assert ways[3][1] == names[::-1][:50]
+
+
+def test_the_table_of_features_is_searched_and_paged(page):
+    shown = page("tuned")
+    back, on = shown.all("#features .bar button")
+    assert "120 features, page 1 of 3" in shown.texts("#features .bar")[0]
+    assert not back.is_enabled()
+    seen = shown.column("features", 1)
+    for number in (2, 3):
+        on.click()
+        assert f"page {number} of 3" in shown.texts("#features .bar")[0]
+        seen += shown.column("features", 1)
+    assert sorted(seen) == sorted(FRAME.columns)
+    assert not on.is_enabled()
+    back.click()
+    assert "page 2 of 3" in shown.texts("#features .bar")[0]
+    search = shown.one("#features input")
+    search.send_keys("GENE 11")
+    assert sorted(shown.column("features", 1)) == sorted(["gene 11", *(f"gene 11{a}" for a in range(10))])
+    assert not on.is_displayed()
+    search.send_keys("zzz")
+    assert shown.column("features", 1) == []
+    assert "0 features" in shown.texts("#features .bar")[0]
+    search.send_keys(Keys.BACKSPACE * 10)
+    assert len(shown.column("features", 1)) == 50
+
+
+def test_the_table_of_items_is_sorted_searched_and_paged(page):
+    shown, rows = page("tuned"), result("tuned")["items"]["rows"]
+    shown.all("#items th button")[-1].click()
+    silhouettes = sorted((row["silhouette"] for row in rows), reverse=True)
+    assert as_numbers(shown.column("items", 5)) == pytest.approx(silhouettes[:50])
+    shown.all("#items .bar button")[1].click()
+    assert as_numbers(shown.column("items", 5)) == pytest.approx(silhouettes[50:])
+    shown.one("#items input").send_keys("patient-7")
+    assert set(shown.column("items", 1)) == {"patient-7", *(f"patient-7{i}" for i in range(10))}
+
+
+# ---------------------------------------------------------------- pointing
+
+
+def test_pointing_at_an_item_tells_its_name_and_cluster(page):
+    shown, told = page("tuned"), result("tuned")["projection"]
+    svg = shown.one("#projection svg")
+    shown.js("arguments[0].scrollIntoView({block: 'center', behavior: 'instant'})", svg)
+    # Those that no other covers.
+    free = shown.js("""return [...document.querySelectorAll("#projection svg")[0].querySelectorAll(".dot")].map((d, i) => {
+        const b = d.getBoundingClientRect();
+        return document.elementFromPoint(b.x + b.width / 2, b.y + b.height / 2) === d ? i : -1;
+    }).filter((i) => i >= 0)""")
+    for i in free[:: len(free) // 4]:
+        shown.point_at(shown.all("#projection .dot")[i])
+        assert shown.tip() == f"{told['items'][i]}: cluster {told['clusters'][i]}"
+    shown.point_at(shown.one("h1"))
+    assert shown.tip() is None
+
+
+def test_pointing_at_the_heatmap_tells_item_feature_and_value(page):
+    shown, drawn = page("tuned"), result("tuned")["heatmap"]
+    canvas, rows, columns = shown.one("#heatmap canvas"), len(drawn["items"]), len(drawn["features"])
+    for i, j in ((0, 0), (44, 7), (rows - 1, columns - 1)):
+        shown.point_at(canvas, (j + 3.5) / (columns + 3), (i + 0.5) / rows)
+        item = drawn["items"][i]
+        value = f"{drawn['features'][j]}: {drawn['values'][i][j] / 10:.1f} sd"
+        assert shown.tip() == f"{item['id']}, cluster {item['cluster']}, {value}"
+    shown.point_at(canvas, 1 / (columns + 3), 0.5 / rows)
+    assert shown.tip() == f"{drawn['items'][0]['id']}, cluster {drawn['items'][0]['cluster']}"
+
+
+def read_gap(text):
+    return [float(each) for each in re.fullmatch(r"s = (\S+): gap (\S+), standard error (\S+)", text).groups()]
+
+
+def test_pointing_at_the_gap_curve_reads_it_and_so_do_the_arrow_keys(page):
+    shown, gap = page("tuned"), result("tuned")["gap"]
+    svg = shown.one("#gap svg")
+    points = list(zip(gap["s"], gap["gap"], gap["error"], strict=True))
+    at = gap["s"].index(gap["chosen"])
+    assert read_gap(shown.one("#gap-read").text) == pytest.approx(points[at], rel=1e-3)
+    middle = (math.log10(60) / math.log10(120) * 644 + 56) / 720
+    for share, expected in ((57 / 720, points[0]), (middle, points[59]), (699 / 720, points[-1])):
+        shown.point_at(svg, share)
+        assert shown.tip() == shown.one("#gap-read").text
+        assert read_gap(shown.tip()) == pytest.approx(expected, rel=1e-3)
+    shown.js("arguments[0].focus()", svg)
+    for key, expected in ((Keys.ARROW_RIGHT, -1), (Keys.ARROW_LEFT, -2), (Keys.ARROW_LEFT, -3), (Keys.ARROW_RIGHT, -2)):
+        svg.send_keys(key)
+        assert read_gap(shown.one("#gap-read").text) == pytest.approx(points[expected], rel=1e-3)
+
+
+def drag(shown, node, start, end):
+    shown.point_at(node, *start)
+    box = node.rect
+    by = (round((e - s) * box[side]) for s, e, side in zip(start, end, ("width", "height"), strict=True))
+    ActionChains(shown.driver, duration=30).click_and_hold().move_by_offset(*by).release().perform()
+
+
+def test_a_rectangle_selects_the_items_in_it_in_both_pictures_and_a_click_lets_them_go(page):
+    shown, told = page("tuned"), result("tuned")["projection"]
+    svg = shown.one("#projection svg")
+    drag(shown, svg, (0.02, 0.02), (0.99, 0.9))
+    assert shown.one("#picked").text.startswith("90 selected: patient-0, patient-1,")
+    x = told["chosen"]["x"]
+    left, low, high = min(range(90), key=x.__getitem__), min(x), max(x)
+    # From the edge to between the groups on the left and in the middle.
+    third = (52 + (low * 0.55 - low) / (high - low) * 332) / 400
+    drag(shown, svg, (0.05, 0.02), (third, 0.9))
+    inside = [i for i in range(90) if told["clusters"][i] == told["clusters"][left]]
+    assert shown.one("#picked").text.startswith(f"{len(inside)} selected: {told['items'][inside[0]]}, ")
+    dim = shown.js("return [...document.querySelectorAll('.dot')].map((e) => e.classList.contains('dim'))")
+    assert [i for i, each in enumerate(dim[:90]) if not each] == inside
+    assert dim[90:] == dim[:90]
+    shown.point_at(svg, 0.5, 0.97)
+    ActionChains(shown.driver).click().perform()
+    assert shown.one("#picked").text == ""
+    assert not shown.all(".dot.dim")
+
+
+def test_a_rectangle_that_is_let_go_outside_of_the_picture_is_done(page):
+    shown = page("tuned")
+    svg = shown.one("#projection svg")
+    shown.point_at(svg, 0.3, 0.3)
+    ActionChains(shown.driver, duration=30).click_and_hold().move_by_offset(0, -400).release().perform()
+    shown.point_at(svg, 0.6, 0.6)
+    frames = "return [...document.querySelectorAll('#projection rect[stroke-dasharray]')].map((e) => e.getAttribute('visibility'))"
+    assert shown.js(frames) == ["hidden", "hidden"]
+
+
+def test_a_button_shows_one_cluster_and_lets_go_of_it(page):
+    shown, clusters = page("tuned"), result("tuned")["projection"]["clusters"]
+    buttons = shown.all("#projection button")
+    for pressed in (1, 2):
+        buttons[pressed].click()
+        assert [each.get_attribute("aria-pressed") == "true" for each in buttons] == [c == pressed for c in range(3)]
+        dim = shown.js("return [...document.querySelectorAll('.dot')].map((e) => e.classList.contains('dim'))")
+        assert dim == [c != pressed for c in clusters] * 2
+    buttons[2].click()
+    assert {each.get_attribute("aria-pressed") for each in buttons} == {"false"}
+    assert not shown.all(".dot.dim")
+
+
+# ---------------------------------------------------------------- hostile names and the network
+
+
+def test_hostile_names_are_shown_as_they_are_and_do_nothing(page):
+    shown = page("hostile")
+    names = [*HOSTILE, "level"]
+    assert shown.js("return window.hacked") is None
+    assert shown.texts("h1") == [HOSTILE[2]]
+    assert shown.driver.title == HOSTILE[2]
+    assert shown.texts(".warnings li")[-len(HOSTILE) :] == HOSTILE
+    assert HOSTILE[1] in shown.texts("pre")
+    assert set(shown.column("features", 1)) == set(names)
+    assert shown.column("items", 1)[:12] == HOSTILE
+    assert set(HOSTILE[:3]) <= set(shown.texts("#features td"))
+    assert not shown.all("img, main script, iframe, svg[onload]")
+    for c in (4, 5, 6):
+        shown.all("#features th button")[c - 1].click()
+    shown.one("#features input").send_keys("<script>alert(1)")
+    assert HOSTILE[0] in shown.column("features", 1)
+    drag(shown, shown.one("#projection svg"), (0.02, 0.02), (0.99, 0.9))
+    assert HOSTILE[0] in shown.js("return document.getElementById('picked').textContent")
+    drawn = result("hostile")["heatmap"]
+    shown.point_at(shown.one("#heatmap canvas"), 3.5 / (len(drawn["features"]) + 3), 0.5 / 90)
+    assert drawn["items"][0]["id"] in shown.js("return document.getElementById('tip').textContent")
+    assert shown.js("return window.hacked") is None
+
+
+def test_nothing_is_loaded_and_nothing_could_be(page):
+    hits = []
+
+    class Listener(BaseHTTPRequestHandler):
+        def do_GET(self):  # noqa: N802
+            hits.append(self.path)
+            self.send_error(404)
+
+        log_message = print
+
+    with HTTPServer(("127.0.0.1", 0), Listener) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        page("tuned").driver.get_log("performance")
+        shown = page("hostile")
+        entries = [json.loads(each["message"])["message"] for each in shown.driver.get_log("performance")]
+        asked = [each["params"]["request"]["url"] for each in entries if each["method"] == "Network.requestWillBeSent"]
+        assert asked == [shown.file.as_uri()]
+        # Even a script in the page could not call home.
+        code = """const done = arguments[1], at = arguments[0];
+            new Image().src = at + "/image";
+            for (const [tag, key] of [["script", "src"], ["iframe", "src"], ["link", "href"]]) {
+              const node = document.createElement(tag); node.rel = "stylesheet"; node[key] = at + "/" + tag;
+              document.body.append(node);
+            }
+            fetch(at + "/fetch").catch(() => setTimeout(done, 200));"""
+        shown.driver.execute_async_script(code, f"http://127.0.0.1:{server.server_port}")
+        server.shutdown()
+    assert hits == []
+    assert all("Content Security Policy" in each["message"] for each in shown.driver.get_log("browser"))
+
+
+# ---------------------------------------------------------------- light, dark and paper
+
+
+def luminance(colour):
+    parts = [int(each) / 255 for each in re.findall(r"\d+", colour)[:3]]
+    red, green, blue = (each / 12.92 if each <= 0.04045 else ((each + 0.055) / 1.055) ** 2.4 for each in parts)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def contrast(one, other):
+    high, low = sorted((luminance(one), luminance(other)), reverse=True)
+    return (high + 0.05) / (low + 0.05)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_text_can_be_read_in_the_light_and_in_the_dark(page, scheme):
+    shown = page("hostile")
+    shown.media(prefers_color_scheme=scheme)
+    pairs = shown.js("""return [...document.querySelectorAll("body *")].filter((e) =>
+        [...e.childNodes].some((n) => n.nodeType === 3 && n.data.trim()) && e.closest("script, style") === null).map((e) => {
+        let under = e;
+        while (under && getComputedStyle(under).backgroundColor === "rgba(0, 0, 0, 0)") under = under.parentElement;
+        const style = getComputedStyle(e), inSvg = e.namespaceURI.endsWith("svg");
+        return [inSvg ? style.fill : style.color, getComputedStyle(under).backgroundColor, e.tagName];
+    })""")
+    assert {"P", "TD", "A", "BUTTON", "LI", "text", "PRE", "H1"} <= {tag for *_, tag in pairs}
+    assert min(contrast(ink, paper) for ink, paper, _ in pairs) >= 4.5
+    assert (luminance(shown.one("body").value_of_css_property("background-color")) < 0.1) == (scheme == "dark")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_paper_is_white_and_has_no_buttons(page, scheme):
+    shown = page("tuned")
+    shown.media("print", prefers_color_scheme=scheme)
+    assert not any(each.is_displayed() for each in shown.all("nav, .bar, #tip"))
+    assert shown.one("#projection svg").is_displayed()
+    assert luminance(shown.one("body").value_of_css_property("background-color")) == 1
+    assert luminance(shown.one(".lead").value_of_css_property("color")) == 0
+
+
+# ---------------------------------------------------------------- large
+
+
+def test_twenty_thousand_features_make_a_page_of_a_few_megabytes_that_opens_at_once(driver, tmp_path):
+    table = shifted_groups(mu=2.0, n_features=20_000, group_size=34, seed=0).X[:100]
+    file = tmp_path / "large.html"
+    text = SASClustering(3, n_features_to_select=50, n_init=1).fit(table).report(table, file=str(file))
+    assert len(text.encode()) < 8e6
+    began = time.perf_counter()
+    driver.get(file.as_uri())
+    assert driver.execute_script("return document.documentElement.dataset.ready") == "yes"
+    assert time.perf_counter() - began < 5
+    assert driver.get_log("browser") == []
