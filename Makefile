@@ -36,8 +36,12 @@ format: $(READY) ## Fix what can be fixed of style and format
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-docs: $(READY) ## Check the links between the Markdown files
-	@echo 'The documentation is Markdown in docs/: read it as it is. Checking its links.'
+docs: $(READY) ## Build the documentation into site/; warnings are errors
+	$(BIN)/python -m pip install -q -e '.[docs]'
+	$(BIN)/python tools/methods_page.py --check
+	$(BIN)/python tools/cli_page.py --check
+	$(BIN)/python tools/results_page.py
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet --clean
 	$(BIN)/python tools/check_links.py
 
 clean: ## Remove caches and built packages; keeps .venv and benchmarks/out

@@ -36,7 +36,8 @@ def page() -> str:
 def _section(name: str, command: Any) -> str:
     """What one command does, its arguments and options, and examples."""
     first, rest, examples = _parts(command)
-    usage = " ".join(["sparsecluster", name, *(_usage(each) for each in command.params if _usage(each))])
+    needed = [_usage(each) for each in command.params if _usage(each)]
+    usage = " ".join(["sparsecluster", name, *needed, *(["[OPTIONS]"] if len(needed) < len(command.params) else [])])
     lines = [f"## {name}", "", first, *(["", rest] if rest else []), "", "```text", usage, "```", ""]
     rows = [[_names(each), _meaning(each), _default(each)] for each in command.params]
     if rows:

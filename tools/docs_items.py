@@ -17,14 +17,12 @@ def respelled(docstring: str) -> str:
     What an item is stands below its name, where it would be taken for a type; an item that has a type says "default="
     in its first line and stays as it is. Examples outside of a section of their own are fenced.
 
-    >>> print(respelled("Attributes\\n----------\\nlabels_ : cluster of\\n    every item.\\nk : int, default=3\\n    Size."))
+    >>> print(respelled("Attributes\\n----------\\nlabels_ : cluster of\\n    every item."))
     Attributes
     ----------
     labels_
         cluster of
         every item.
-    k : int, default=3
-        Size.
     """
     made: list[str] = []
     section, in_example = "", False

@@ -25,8 +25,8 @@ ABOUT = {
 }
 HEAD = """# Results
 
-What was measured, on simulated tables whose truth is known and on some real ones. Each page says how it was made and on what
-machine; `make bench` measures the first list again, [`sparsecluster reproduce`](../reproduce.md) the second.
+What was measured, on simulated tables whose truth is known and on some real ones. Each page says how it was made and on
+what machine; `make bench` measures the first list again, [`sparsecluster reproduce`](../reproduce.md) the second.
 
 ## Measured
 """

@@ -155,5 +155,19 @@ def _show_list(experiments: dict[str, Any]) -> None:
     Console(highlight=False).print(table)
 
 
-# Measured with one process of a 2-core machine, --repeats 1; table 5 on the four sets that were there.
-MINUTES: dict[str, str] = {}
+# Sums of the seconds in docs/results/paper, a repeat; table 5 on the four sets that were there.
+MINUTES = {
+    "figure-convergence": "0.02",
+    "figure-gap": "0.1",
+    "table-1a": "0.7",
+    "table-1b": "1",
+    "figure-weights": "0.04",
+    "table-2a": "1.2",
+    "table-2b": "with table-2a",
+    "table-3": "0.2",
+    "figure-pca": "0.1",
+    "table-4": "0.4",
+    "figure-kappa": "1.5",
+    "table-5-data": "0",
+    "table-5": "3",
+}

@@ -1,0 +1,121 @@
+"""Results of every kind to be looked at, and a page that is open in a browser, for the tests of the report."""
+
+from __future__ import annotations
+
+import functools
+
+import numpy as np
+import pandas as pd
+import scipy.sparse as sp
+from selenium.webdriver.common.action_chains import ActionChains
+
+from sparsecluster import COSA, SASClustering, SparseHierarchical, SparseKMeans, SpectralGem
+from sparsecluster.datasets import many_groups, mixed_groups, shifted_groups
+from sparsecluster.report import summarise
+
+X = shifted_groups(mu=2.0, n_features=120, n_useful=20, group_size=30, seed=0).X
+FRAME = pd.DataFrame(X, columns=[f"gene {a}" for a in range(120)], index=[f"patient-{i}" for i in range(90)])
+MIXED = mixed_groups(n_features=16, n_useful=6, group_size=15, seed=0).X
+HOSTILE = [
+    "<script>alert(1)</script>",
+    '"><img src=x onerror=alert(1)>',
+    "</script><script>window.hacked=1</script>",
+    "<svg onload=alert(1)>",
+    "'single' \"double\" `back` ${window.hacked=1}",
+    "two\nlines",
+    "\u2028 separators \u2029",
+    "مرحبا \u202eright to left",
+    "__proto__",
+    "&lt;b&gt; &amp; {data}",
+    "javascript:alert(1)",
+    "ü 漢字 🧬",
+]
+LONG = "averylongnamewithoutanyblank_" * 8
+
+
+def result_of(estimator, table, **told):
+    ids = [*map(str, table.index)] if hasattr(table, "columns") else None
+    return summarise(estimator.fit(table), table, **{"ids": ids, **told})
+
+
+def hostile_table():
+    frame = pd.DataFrame(X[:, : len(HOSTILE)], columns=HOSTILE)
+    frame["level"] = np.array(HOSTILE[:3])[np.repeat([0, 1, 2], 30)]
+    return frame.set_axis([f"{HOSTILE[i % 12]}{i // 12 or ''}" for i in range(90)])
+
+
+def long_table():
+    return FRAME.rename(columns=lambda name: LONG + name, index=lambda name: LONG + name)
+
+
+GIVEN = functools.partial(SASClustering, n_features_to_select=20, n_init=2)
+# Every kind of result.
+RESULTS = {
+    "tuned": lambda: result_of(SASClustering(3, n_permutations=5), FRAME),
+    "size given": lambda: result_of(GIVEN(3), X),
+    "one feature": lambda: result_of(GIVEN(2, n_features_to_select=1), X),
+    "categories and gaps": lambda: result_of(GIVEN(3, n_features_to_select=6), MIXED),
+    "twelve clusters": lambda: result_of(GIVEN(12), many_groups(12, 60, 40, group_size=6).X),
+    "weights": lambda: result_of(SparseKMeans(3, l1_bound=3.0), X),
+    "hierarchical": lambda: result_of(SparseHierarchical(3, n_permutations=2), X[:, :30]),
+    "cosa": lambda: result_of(COSA(3), X[:, :20]),
+    "spectral gem": lambda: result_of(SpectralGem(3), X),
+    "sparse": lambda: result_of(GIVEN(3), sp.csr_matrix(np.where(X > 0, X, 0.0))),
+    "hostile": lambda: result_of(
+        GIVEN(3, n_features_to_select=13), hostile_table(), title=HOSTILE[2], notes=HOSTILE, command=HOSTILE[1]
+    ),
+    "long names": lambda: result_of(GIVEN(3), long_table(), title=f"Groups in {LONG}", notes=[LONG], command=LONG),
+}
+
+
+@functools.cache
+def result(kind):
+    return RESULTS[kind]()
+
+
+class Shown:
+    """A page that is open in the browser."""
+
+    def __init__(self, driver):
+        self.driver = driver
+
+    def js(self, code, *values):
+        return self.driver.execute_script(code, *values)
+
+    def all(self, selector):
+        return self.driver.find_elements("css selector", selector)
+
+    def one(self, selector):
+        return self.driver.find_element("css selector", selector)
+
+    def texts(self, selector):
+        return self.js("return [...document.querySelectorAll(arguments[0])].map((e) => e.textContent)", selector)
+
+    def column(self, table, c):
+        return self.texts(f"#{table} tbody td:nth-child({c})")
+
+    def point_at(self, node, x=0.5, y=0.5):
+        """Move the pointer to a place of an element, in shares of its width and height."""
+        self.js("arguments[0].scrollIntoView({block: 'center'})", node)
+        box = node.rect
+        by = round((x - 0.5) * box["width"]), round((y - 0.5) * box["height"])
+        ActionChains(self.driver, duration=20).move_to_element_with_offset(node, *by).perform()
+
+    def tip(self):
+        tip = self.one("#tip")
+        return tip.text if tip.value_of_css_property("visibility") == "visible" else None
+
+    def media(self, media="", **features):
+        told = [{"name": key.replace("_", "-"), "value": value} for key, value in features.items()]
+        self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": media, "features": told})
+
+    def width(self, pixels):
+        size = {"width": pixels, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+        self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+
+    def drag(self, node, start, end):
+        """Press at one place of an element, move to another and let go."""
+        self.point_at(node, *start)
+        box = node.rect
+        by = (round((e - s) * box[side]) for s, e, side in zip(start, end, ("width", "height"), strict=True))
+        ActionChains(self.driver, duration=30).click_and_hold().move_by_offset(*by).release().perform()

@@ -1,0 +1,42 @@
+"""Where joblib runs a fit, in threads, in processes or in neither, does not change it."""
+
+import joblib
+import numpy as np
+import pytest
+
+import sparsecluster.parallel
+from sparsecluster import SASClustering, SparseKMeans
+from sparsecluster.datasets import shifted_groups
+
+# Groups that overlap: any other random number or rounding shows.
+X = shifted_groups(mu=0.6, n_features=60, n_useful=10, group_size=15, seed=1).X
+ESTIMATORS = [SASClustering(3, n_permutations=3), SparseKMeans(3, n_permutations=3)]
+
+
+def answer(estimator, n_jobs=1):
+    """All that a fit says, to the last bit, also where a small table would use one thread."""
+    sparsecluster.parallel.THREADS_PAY = 0
+    found = estimator.set_params(n_jobs=n_jobs).fit(X)
+    parts = (found.labels_, found.support_, found.feature_scores_, found.gap_curve_.gap)
+    return [part.tobytes() for part in parts]
+
+
+@pytest.fixture(autouse=True)
+def threads_for_small_tables(monkeypatch):
+    monkeypatch.setattr(sparsecluster.parallel, "THREADS_PAY", 0)
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda each: type(each).__name__)
+@pytest.mark.parametrize("backend", ["loky", "threading", "multiprocessing", "sequential"])
+def test_a_backend_that_the_user_sets_does_not_change_a_result(estimator, backend):
+    alone = answer(estimator)
+    with joblib.parallel_config(backend=backend, n_jobs=2):
+        assert answer(estimator, n_jobs=None) == alone
+        assert answer(estimator, n_jobs=2) == alone
+
+
+@pytest.mark.parametrize("backend", ["loky", "threading"])
+def test_fits_side_by_side_are_the_fits_alone(backend):
+    side_by_side = joblib.Parallel(n_jobs=2, backend=backend)(joblib.delayed(answer)(each) for each in ESTIMATORS * 2)
+    assert side_by_side == [answer(each) for each in ESTIMATORS] * 2
+    assert all(isinstance(np.frombuffer(each[0], np.intp), np.ndarray) for each in side_by_side)

@@ -1,0 +1,171 @@
+"""Cells of an AnnData object: clusters, genes and parameters are written where users of scanpy look for them."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import sparsecluster
+import sparsecluster.scanpy as ssc
+from sparsecluster import SASClustering
+from sparsecluster.datasets import shifted_groups
+from sparsecluster.features.sparse import SparseSource
+
+anndata = pytest.importorskip("anndata", reason="the functions for scanpy need anndata: pip install anndata")
+pd = pytest.importorskip("pandas")
+
+FULL = shifted_groups(mu=3.0, n_features=20, n_useful=5, group_size=12, seed=0)
+ROWS = np.r_[0:12, 12:22, 24:32]
+X = np.where(FULL.X[ROWS] > 0, FULL.X[ROWS], 0.0)
+
+
+def cells(values=X):
+    obs = pd.DataFrame(index=[f"cell{i}" for i in range(30)])
+    return anndata.AnnData(values, obs=obs, var=pd.DataFrame(index=[f"gene{a}" for a in range(values.shape[1])]))
+
+
+def assert_written(adata, found, key="sas", genes=slice(None)):
+    assert adata.obs[key].dtype == "category"
+    assert adata.obs[key].cat.categories.tolist() == [str(c) for c in range(found.n_clusters)]
+    assert adata.obs[key].astype(int).tolist() == found.labels_.tolist()
+    chosen, scores = adata.var[f"{key}_chosen"], adata.var[f"{key}_score"]
+    assert chosen.dtype == bool
+    np.testing.assert_array_equal(chosen.to_numpy()[genes], found.support_)
+    np.testing.assert_array_equal(scores.to_numpy()[genes], found.feature_scores_)
+    told = adata.uns[key]
+    assert told["n_chosen"] == found.support_.sum() == chosen.sum()
+    assert told["objective"] == found.objective_
+    assert told["version"] == sparsecluster.__version__
+    assert told["params"]["n_clusters"] == str(found.n_clusters)
+    if found.gap_curve_ is not None:
+        for name, values in (("s", "sizes"), ("gap", "gap"), ("error", "error")):
+            np.testing.assert_array_equal(told["gap"][name], getattr(found.gap_curve_, values))
+    else:
+        assert told["gap"] == {}
+
+
+def test_clusters_genes_and_parameters_are_written():
+    adata = cells()
+    assert ssc.sas(adata, 3, n_permutations=5) is None
+    assert_written(adata, SASClustering(3, n_permutations=5).fit(X))
+    assert adata.uns["sas"]["params"]["n_permutations"] == "5"
+
+
+@pytest.mark.parametrize("kind", [sp.csr_matrix, sp.csc_matrix, sp.csr_array])
+def test_a_sparse_matrix_stays_sparse_on_the_way_and_after_it(monkeypatch, kind):
+    seen, make = [], SparseSource.__init__
+    monkeypatch.setattr(SparseSource, "__init__", lambda self, *args: (seen.append(1), make(self, *args))[1])
+    adata = cells(kind(X))
+    ssc.sas(adata, 3, n_features_to_select=4)
+    assert seen
+    assert sp.issparse(adata.X)
+    np.testing.assert_array_equal(adata.X.toarray(), X)
+    assert_written(adata, SASClustering(3, n_features_to_select=4).fit(sp.csr_matrix(X)))
+
+
+def test_a_layer_takes_the_place_of_x():
+    adata = cells(np.zeros_like(X))
+    adata.layers["log"] = X
+    ssc.sas(adata, 3, layer="log", n_features_to_select=4)
+    assert_written(adata, SASClustering(3, n_features_to_select=4).fit(X))
+
+
+@pytest.mark.parametrize(("asked", "used"), [(None, True), (True, True), (False, False)])
+def test_highly_variable_genes_alone_are_looked_at_unless_told_otherwise(asked, used):
+    adata, variable = cells(sp.csr_matrix(X)), np.arange(20) % 3 > 0
+    adata.var["highly_variable"] = variable
+    ssc.sas(adata, 3, use_highly_variable=asked, n_features_to_select=3)
+    genes = np.flatnonzero(variable if used else np.ones(20, bool))
+    assert_written(adata, SASClustering(3, n_features_to_select=3).fit(sp.csr_matrix(X[:, genes])), genes=genes)
+    if used:
+        assert not adata.var["sas_chosen"][~variable].any()
+        assert (adata.var["sas_score"][~variable] == 0).all()
+
+
+def test_a_copy_is_changed_in_the_place_of_the_object():
+    adata = cells()
+    changed = ssc.sas(adata, 3, copy=True, n_features_to_select=4)
+    assert (list(adata.obs), list(adata.var), dict(adata.uns)) == ([], [], {})
+    assert_written(changed, SASClustering(3, n_features_to_select=4).fit(X))
+
+
+def test_two_results_stand_beside_each_other():
+    adata = cells()
+    ssc.sas(adata, 3, n_features_to_select=4)
+    ssc.sas(adata, 2, n_features_to_select=2, key_added="two")
+    assert_written(adata, SASClustering(3, n_features_to_select=4).fit(X))
+    assert_written(adata, SASClustering(2, n_features_to_select=2).fit(X), "two")
+    ssc.sas(adata, 2, n_features_to_select=2)
+    assert_written(adata, SASClustering(2, n_features_to_select=2).fit(X))
+
+
+@pytest.mark.parametrize("parameters", [{}, {"n_features_to_select": 4}])
+def test_results_come_back_from_a_file(tmp_path, parameters):
+    adata = cells(sp.csr_matrix(X))
+    ssc.sas(adata, 3, **parameters)
+    adata.write_h5ad(tmp_path / "cells.h5ad")
+    assert_written(anndata.read_h5ad(tmp_path / "cells.h5ad"), SASClustering(3, **parameters).fit(sp.csr_matrix(X)))
+
+
+def test_what_is_not_there_is_named():
+    adata = cells()
+    with pytest.raises(ValueError, match=r"no layer 'log'; it has none\."):
+        ssc.sas(adata, 3, layer="log")
+    adata.layers["counts"] = X
+    with pytest.raises(ValueError, match="no layer 'log'; it has 'counts'"):
+        ssc.sas(adata, 3, layer="log")
+    with pytest.raises(ValueError, match="highly_variable_genes first"):
+        ssc.sas(adata, 3, use_highly_variable=True)
+    with pytest.raises(ValueError, match="n_clusters"):
+        ssc.sas(adata, 31)
+    with pytest.raises(TypeError, match="nonsense"):
+        ssc.sas(adata, 3, nonsense=1)
+    assert (list(adata.obs), list(adata.var), dict(adata.uns)) == ([], [], {})
+
+
+# ---------------------------------------------------------------- the picture
+
+
+@pytest.fixture
+def plt():
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    yield plt
+    plt.close("all")
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sp.csr_matrix])
+def test_the_picture_shows_every_cell_in_the_chosen_and_in_all_genes(plt, kind):
+    adata = cells(kind(X))
+    ssc.sas(adata, 3, n_features_to_select=4)
+    axes = ssc.plot(adata)
+    assert [ax.get_title() for ax in axes] == ["4 chosen genes", "20 all genes"]
+    sizes = adata.obs["sas"].value_counts(sort=False).tolist()
+    for ax in axes:
+        assert [len(line.get_xdata()) for line in ax.lines] == sizes
+    told = [text.get_text() for text in axes[0].get_legend().get_texts()]
+    assert told == [f"cluster {c} ({size})" for c, size in enumerate(sizes)]
+
+
+def test_the_picture_can_be_of_another_key_another_layer_and_in_given_axes(plt):
+    adata = cells(np.zeros_like(X))
+    adata.layers["log"] = X
+    ssc.sas(adata, 11, layer="log", n_features_to_select=6, key_added="many")
+    _, given = plt.subplots(1, 2)
+    axes = ssc.plot(adata, "many", layer="log", axes=given)
+    assert axes is given
+    # In the order of numbers, not of words.
+    assert [line.get_label().split()[1] for line in axes[0].lines] == [str(c) for c in range(11)]
+    assert np.ptp(axes[1].lines[0].get_xdata()) > 0
+
+
+def test_a_picture_of_what_is_not_there_is_refused(plt):
+    adata = cells()
+    with pytest.raises(ValueError, match="no result 'sas'"):
+        ssc.plot(adata)
+    ssc.sas(adata, 3, n_features_to_select=4)
+    with pytest.raises(ValueError, match="no result 'other'"):
+        ssc.plot(adata, "other")
+    with pytest.raises(ValueError, match="no layer 'log'"):
+        ssc.plot(adata, layer="log")
