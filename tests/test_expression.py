@@ -83,11 +83,11 @@ def test_new_samples_are_treated_as_those_of_fit():
 def test_what_makes_no_sense_is_refused():
     with pytest.raises(ValueError, match="at least 0; the smallest is -1"):
         ExpressionScaler(log=True).fit(COUNTS - COUNTS.min() - 1)
-    with pytest.raises((ValueError, TypeError), match='log must be .*"auto"'):
+    with pytest.raises((ValueError, TypeError), match=r'log must be .*"auto"'):
         ExpressionScaler(log="yes").fit(COUNTS)
     with pytest.raises(ValueError, match="infinity"):
         ExpressionScaler().fit(np.where(COUNTS > 100, np.inf, COUNTS))
-    with pytest.raises(TypeError, match="[Ss]parse"):
+    with pytest.raises(TypeError, match=r"[Ss]parse"):
         ExpressionScaler().fit(sp.csr_matrix(COUNTS))
     with pytest.raises(NotFittedError):
         ExpressionScaler().transform(COUNTS)

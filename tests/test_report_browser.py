@@ -15,11 +15,11 @@ from sparsecluster.report import report_page
 
 pytest.importorskip("pandas")
 pytest.importorskip("selenium", reason="the report is tried in a browser by selenium: pip install selenium")
-from selenium import webdriver  # noqa: E402
-from selenium.webdriver.common.action_chains import ActionChains  # noqa: E402
-from selenium.webdriver.common.keys import Keys  # noqa: E402
+from selenium import webdriver
+from selenium.webdriver.common.action_chains import ActionChains
+from selenium.webdriver.common.keys import Keys
 
-from tests.report_pages import FRAME, HOSTILE, RESULTS, Shown, result  # noqa: E402
+from tests.report_pages import FRAME, HOSTILE, RESULTS, Shown, result
 
 
 @pytest.fixture(scope="module")
@@ -56,10 +56,10 @@ def page(driver, tmp_path):
         return opened[-1]
 
     yield open_
-    assert driver.get_log("browser") == []
     for each in opened:
         each.media()
-        driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+    driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+    assert driver.get_log("browser") == []
 
 
 # ---------------------------------------------------------------- every kind of result
@@ -75,6 +75,15 @@ def test_every_kind_of_result_is_drawn_without_a_word_on_the_console(page, kind)
     assert shown.column("items", 1) == [row["id"] for row in told["items"]["rows"][:50]]
     assert len(shown.all("#heatmap canvas")) == 1
     assert len(shown.all("#gap svg")) == (told["gap"] is not None)
+
+
+@pytest.mark.parametrize("kind", ["tuned", "one feature", "twelve clusters", "hostile"])
+def test_the_axes_have_a_few_round_numbers(page, kind):
+    shown = page(kind)
+    for svg in shown.all("#projection svg"):
+        ticks = shown.js("return [...arguments[0].querySelectorAll('text')].map((e) => e.textContent)", svg)[:-2]
+        assert len(ticks) >= 4
+        assert all(re.fullmatch(r"-?\d{1,3}(\.\d{1,2})?", tick) for tick in ticks), ticks
 
 
 @pytest.mark.parametrize("kind", RESULTS)
@@ -282,6 +291,24 @@ def test_hostile_names_are_shown_as_they_are_and_do_nothing(page):
     shown.point_at(shown.one("#heatmap canvas"), 3.5 / (len(drawn["features"]) + 3), 0.5 / 90)
     assert drawn["items"][0]["id"] in shown.js("return document.getElementById('tip').textContent")
     assert shown.js("return window.hacked") is None
+
+
+def test_a_name_that_turns_the_direction_of_text_turns_only_itself(page):
+    shown = page("hostile")
+    ends = shown.js("""const list = document.createTreeWalker(document.querySelector("#profiles"), NodeFilter.SHOW_TEXT);
+        const found = [];
+        for (let node = list.nextNode(); node; node = list.nextNode()) {
+          const at = node.data.indexOf("the others"), place = (i) => {
+            const range = document.createRange();
+            range.setStart(node, i);
+            range.setEnd(node, i + 1);
+            return range.getBoundingClientRect().left;
+          };
+          if (at >= 0) found.push([place(at), place(at + 2), node.parentElement.closest("li").textContent]);
+        }
+        return found;""")
+    assert any(HOSTILE[7] in text for *_, text in ends)
+    assert [text for first, third, text in ends if not first < third] == []
 
 
 def test_nothing_is_loaded_and_nothing_could_be(page):

@@ -20,6 +20,10 @@ def fit(
     size: Annotated[str, typer.Option("--size", "-s", help="Number of features, a share as 0.1, or auto.")] = "auto",
     method: Annotated[str, typer.Option(help="A method; see `sparsecluster methods`.")] = "sas",
     metric: Annotated[str, typer.Option(help="auto, euclidean, manhattan, hamming or ordinal.")] = "auto",
+    null: Annotated[
+        str | None, typer.Option(help="sas: refit or fixed; fixed chooses fewer on correlated data.")
+    ] = None,
+    rule: Annotated[str | None, typer.Option(help="max, or 1se: the sparsest within a standard error.")] = None,
     id_: Annotated[str | None, typer.Option("--id", help="Column that names the rows.")] = None,
     truth: Annotated[str | None, typer.Option(help="Column with known groups, only to compare with.")] = None,
     drop: Annotated[str, typer.Option(help="Columns to leave out, with commas between.")] = "",
@@ -66,7 +70,9 @@ def fit(
     )
     preparation, told = preset_of(preset, loaded.X)
     X = prepared(loaded.X, preparation)
-    estimator = _estimator(method, clusters, size, metric, seed, jobs, False if quiet else verbose or "auto")
+    asked = {"n_features_to_select": size, "metric": metric, "null": null, "rule": rule}
+    given = {"random_state": seed, "n_jobs": jobs, "verbose": False if quiet else verbose or "auto"}
+    estimator = _estimator(method, clusters, asked, given)
     found, warned = _fitted(estimator, X)
     notes = [*loaded.notes, *told, *warned]
     title = "Sparse clustering" if data == "-" else f"Groups in {Path(data).name}"
@@ -94,21 +100,24 @@ def fit(
     say(f"Written to {out}: {', '.join(file.name for file in files)}.", quiet)
 
 
-def _estimator(method: str, k: int, size: str, metric: str, seed: int, jobs: int, verbose: Any) -> Any:
-    """The method, told what it can be told; what it cannot is an error."""
+# What a user may ask of a method, and by which option; and what says that nothing is asked.
+OPTIONS = {"n_features_to_select": "--size", "metric": "--metric", "null": "--null", "rule": "--rule"}
+NOTHING = ("auto", None)
+
+
+def _estimator(method: str, k: int, asked: dict[str, Any], given: dict[str, Any]) -> Any:
+    """The method, told what it can be told; what is asked for and it does not have is an error."""
     from ..methods.registry import make_method
 
     made = make_method(method, k)
     takes = made.get_params()
-    given: dict[str, Any] = {"random_state": seed, "n_jobs": jobs, "verbose": verbose}
-    asked: dict[str, Any] = {} if metric == "auto" else {"metric": metric}
-    if size != "auto":
-        asked["n_features_to_select"] = _number(size)
-    for name in asked:
-        if name not in takes:
-            option = {"metric": "--metric", "n_features_to_select": "--size"}[name]
-            raise ValueError(f"The method {method!r} has no {option}.")
-    return made.set_params(**{key: value for key, value in given.items() if key in takes}, **asked)
+    wanted = {key: value for key, value in asked.items() if value not in NOTHING}
+    strange = next((key for key in wanted if key not in takes), None)
+    if strange is not None:
+        raise ValueError(f"The method {method!r} has no {OPTIONS[strange]}.")
+    if "n_features_to_select" in wanted:
+        wanted["n_features_to_select"] = _number(wanted["n_features_to_select"])
+    return made.set_params(**{key: value for key, value in given.items() if key in takes}, **wanted)
 
 
 def _number(text: str) -> int | float:

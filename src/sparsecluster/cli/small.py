@@ -51,7 +51,7 @@ def simulate(
 ) -> None:
     """Write a simulated table whose groups and useful features are known.
 
-    Useful features come first; their names begin with "useful".
+    Useful features come first, in "mixed" those of each kind; the names of all others say "noise" where they can.
 
     Examples:
 

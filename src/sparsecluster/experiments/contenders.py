@@ -28,6 +28,12 @@ TITLES = {
     "sas": "SAS as we run it",
     "sas-medoids": "SAS as published, K-medoids",
     "limit-medoids": "limit: K-medoids told the features",
+    "sas-given": "SAS as we run it, s given",
+    "sas-given-published": "SAS as published, s given",
+    "sparse-kmeans-given": "Sparse K-means, 21 starts, bound given",
+    "plain-sas": "SAS in NumPy and scikit-learn, s given",
+    "plain-sparse-kmeans": "Sparse K-means in NumPy and scikit-learn, one start, bound given",
+    "data": "data",
 }
 
 

@@ -159,6 +159,31 @@ def findings(experiment: Experiment, results: Results) -> list[str]:
     for measure in experiment.measures:
         summaries = [each for each in summarise(experiment, results, measure) if each.n > 1]
         told += [line for line in (_ours(summaries, measure), *_published(summaries, measure)) if line]
+        if measure == "time":
+            told += _ratios(summaries)
+    return told
+
+
+# Which plain version does the work of which of ours.
+PLAIN = {
+    "sas-given": "plain-sas",
+    "sas-given-published": "plain-sas",
+    "sparse-kmeans-given": "plain-sparse-kmeans",
+}
+
+
+def _ratios(summaries: Sequence[Summary]) -> list[str]:
+    """How many times as long the plain versions take, in one run: median, least and most over the cells."""
+    means = {(values_of(each.cell), each.method): each.mean for each in summaries}
+    told = []
+    for ours, plain in PLAIN.items():
+        own = {at: mean for (at, method), mean in means.items() if method == ours}
+        ratios = [means[at, plain] / mean for at, mean in own.items() if (at, plain) in means]
+        if ratios:
+            told.append(
+                f"{title_of(plain)} takes {np.median(ratios):.2g} times as long as {title_of(ours)} in the median cell "
+                f"({min(ratios):.2g} to {max(ratios):.2g})."
+            )
     return told
 
 

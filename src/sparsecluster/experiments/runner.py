@@ -131,7 +131,10 @@ def do(experiment: Experiment, task: Task, setting: Setting) -> Record:
     try:
         with one_thread_blas():
             rows = experiment.run(task, setting)
-    except (ValueError, ArithmeticError, MemoryError, ImportError, DataNotFoundError) as error:
+    except DataNotFoundError:
+        # Where it was looked for is the affair of one machine, and the table of all.
+        return Record(task, [], time.perf_counter() - began, f"no data set {task.cell.get('data')!r} on this machine")
+    except (ValueError, ArithmeticError, MemoryError, ImportError) as error:
         return Record(task, [], time.perf_counter() - began, f"{type(error).__name__}: {error}")
     return Record(task, rows, time.perf_counter() - began)
 
