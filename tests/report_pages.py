@@ -13,6 +13,12 @@ from sparsecluster import COSA, SASClustering, SparseHierarchical, SparseKMeans,
 from sparsecluster.datasets import many_groups, mixed_groups, shifted_groups
 from sparsecluster.report import summarise
 
+# Of Chromium: without a window, and never asleep because no one looks at it.
+FLAGS = (
+    *("headless=new", "no-sandbox", "disable-gpu", "disable-dev-shm-usage", "window-size=1200,900", "no-first-run"),
+    *("disable-renderer-backgrounding", "disable-background-timer-throttling", "disable-background-networking"),
+    *("disable-backgrounding-occluded-windows", "disable-component-update", "disable-extensions"),
+)
 X = shifted_groups(mu=2.0, n_features=120, n_useful=20, group_size=30, seed=0).X
 FRAME = pd.DataFrame(X, columns=[f"gene {a}" for a in range(120)], index=[f"patient-{i}" for i in range(90)])
 MIXED = mixed_groups(n_features=16, n_useful=6, group_size=15, seed=0).X

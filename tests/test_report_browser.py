@@ -19,7 +19,7 @@ from selenium import webdriver
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.keys import Keys
 
-from tests.report_pages import FRAME, HOSTILE, RESULTS, Shown, result
+from tests.report_pages import FLAGS, FRAME, HOSTILE, RESULTS, Shown, result
 
 
 @pytest.fixture(scope="module")
@@ -30,8 +30,8 @@ def driver():
         pytest.skip("the report is tried in Chromium, and there is no chromium or no chromedriver on this machine")
     options = webdriver.ChromeOptions()
     options.binary_location = program
-    for each in ("headless=new", "no-sandbox", "disable-gpu", "disable-dev-shm-usage", "window-size=1200,900"):
-        options.add_argument(f"--{each}")
+    for flag in FLAGS:
+        options.add_argument(f"--{flag}")
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
     made = webdriver.Chrome(options=options, service=webdriver.ChromeService(chauffeur))
     made.set_page_load_timeout(20)

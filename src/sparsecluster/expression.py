@@ -18,7 +18,8 @@ LARGEST_LOG = 50.0
 class ExpressionScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     """Prepares samples x genes: log2(1 + x) where the values ask for it, then every sample to mean 0 and variance 1.
 
-    Samples differ in how much of everything was measured; this puts them on the same footing. Logarithms are taken if no value is below zero and some are above 50. Gaps stay gaps.
+    Samples differ in how much of everything was measured; this puts them on the same footing. Logarithms are taken if
+    no value is below zero and some are above 50. Gaps stay gaps.
 
     Parameters
     ----------

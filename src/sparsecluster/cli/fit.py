@@ -21,7 +21,7 @@ def fit(
     method: Annotated[str, typer.Option(help="A method; see `sparsecluster methods`.")] = "sas",
     metric: Annotated[str, typer.Option(help="auto, euclidean, manhattan, hamming or ordinal.")] = "auto",
     null: Annotated[
-        str | None, typer.Option(help="sas: refit or fixed; fixed chooses fewer on correlated data.")
+        str | None, typer.Option(help="sas: refit, or fixed, which chooses fewer features.")
     ] = None,
     rule: Annotated[str | None, typer.Option(help="max, or 1se: the sparsest within a standard error.")] = None,
     id_: Annotated[str | None, typer.Option("--id", help="Column that names the rows.")] = None,
