@@ -61,7 +61,7 @@ MAY_IMPORT = {
         *("clusterers", "datasets", "evaluate", "features", "files", "methods", "parallel", "plots", "progress"),
         *("sas", "version"),
     },
-    "compare": {"checks", "evaluate", "features", "methods", "parameters", "plots", "progress"},
+    "compare": {"checks", "evaluate", "features", "methods", "parameters", "plots", "progress", "tables"},
     "plots": {"centres", "checks", "evaluate", "features", "reading", "tables"},
     "report": {"version", "features", "files", "profiles"},
     "expression": {"checks", "features"},

@@ -194,12 +194,16 @@ def test_pointing_at_an_item_tells_its_name_and_cluster(page):
 def test_pointing_at_the_heatmap_tells_item_feature_and_value(page):
     shown, drawn = page("tuned"), result("tuned")["heatmap"]
     canvas, rows, columns = shown.one("#heatmap canvas"), len(drawn["items"]), len(drawn["features"])
+    # Every feature is some pixels of the canvas wide; what is left over is the strip that names the clusters.
+    width = int(canvas.get_attribute("width"))
+    unit = width // columns
+    side = width - unit * columns
     for i, j in ((0, 0), (44, 7), (rows - 1, columns - 1)):
-        shown.point_at(canvas, (j + 3.5) / (columns + 3), (i + 0.5) / rows)
+        shown.point_at(canvas, (side + (j + 0.5) * unit) / width, (i + 0.5) / rows)
         item = drawn["items"][i]
         value = f"{drawn['features'][j]}: {drawn['values'][i][j] / 10:.1f} sd"
         assert shown.tip() == f"{item['id']}, cluster {item['cluster']}, {value}"
-    shown.point_at(canvas, 1 / (columns + 3), 0.5 / rows)
+    shown.point_at(canvas, 0.5 * side / width, 0.5 / rows)
     assert shown.tip() == f"{drawn['items'][0]['id']}, cluster {drawn['items'][0]['cluster']}"
 
 
@@ -295,16 +299,16 @@ def test_hostile_names_are_shown_as_they_are_and_do_nothing(page):
 
 def test_a_name_that_turns_the_direction_of_text_turns_only_itself(page):
     shown = page("hostile")
-    ends = shown.js("""const list = document.createTreeWalker(document.querySelector("#profiles"), NodeFilter.SHOW_TEXT);
-        const found = [];
+    ends = shown.js("""const place = document.querySelector("#profiles"), found = [];
+        const list = document.createTreeWalker(place, NodeFilter.SHOW_TEXT);
         for (let node = list.nextNode(); node; node = list.nextNode()) {
-          const at = node.data.indexOf("the others"), place = (i) => {
+          const at = node.data.indexOf("the others"), left = (i) => {
             const range = document.createRange();
             range.setStart(node, i);
             range.setEnd(node, i + 1);
             return range.getBoundingClientRect().left;
           };
-          if (at >= 0) found.push([place(at), place(at + 2), node.parentElement.closest("li").textContent]);
+          if (at >= 0) found.push([left(at), left(at + 2), node.parentElement.closest("li").textContent]);
         }
         return found;""")
     assert any(HOSTILE[7] in text for *_, text in ends)

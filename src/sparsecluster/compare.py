@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from .checks import check_count
+from .checks import check_choice, check_count
 from .evaluate import adjusted_rand_index, agreement_matrix, error_rate, rand_index
 from .methods.registry import METHODS, make_method
 from .parameters import check_parameters, rng_of
 from .progress import Progress, Verbosity
+from .tables import KINDS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -130,6 +131,8 @@ def compare_methods(
     unknown = [name for name in methods if name not in METHODS]
     if unknown or not methods:
         make_method(unknown[0] if unknown else "", n_clusters)
+    if isinstance(parameters.get("metric"), str):
+        check_choice("metric", parameters["metric"], ["auto", *KINDS, "precomputed"])
     known = None if truth is None else np.asarray(truth)
     if known is not None and known.shape != (_n_rows(X, parameters),):
         raise ValueError(

@@ -67,8 +67,11 @@ class ExpressionScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             if np.nanmin(table) < 0:
                 raise ValueError("Logarithms were taken in fit, and now some values are below 0.")
             table = np.log2(1.0 + table)
-        table = table - np.nanmean(table, axis=1, keepdims=True)
-        spread = np.nanstd(table, axis=1, keepdims=True)
+        # Of a sample without any value there is nothing to say; it stays as it is.
+        seen = ~np.isnan(table)
+        counts = np.maximum(seen.sum(axis=1, keepdims=True), 1)
+        table = table - np.where(seen, table, 0.0).sum(axis=1, keepdims=True) / counts
+        spread = np.sqrt((np.where(seen, table, 0.0) ** 2).sum(axis=1, keepdims=True) / counts)
         return np.asarray(table / np.where(spread > 0, spread, 1.0))
 
     def _read(self, X: Any, reset: bool) -> Any:

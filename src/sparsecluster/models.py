@@ -18,7 +18,7 @@ from .methods.screened import ScreenedClustering
 from .methods.sparse_kmeans import SparseKMeans
 from .methods.sparse_kmedoids import SparseKMedoids
 from .profiles import LevelMeasure, NumberMeasure, Profile, Profiles, RunMeasure
-from .reading import TableForm
+from .reading import MEASURES, TableForm
 from .sas import SASClustering
 from .version import __version__
 
@@ -142,20 +142,26 @@ def load_model(file: str | Path) -> Any:
     try:
         entry = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        raise ModelError(f"There is no file {path}.") from None
-    except (json.JSONDecodeError, UnicodeDecodeError, IsADirectoryError, RecursionError) as error:
-        raise ModelError(f"{path} is not a model: it is damaged or another kind of file ({error}).") from error
+        raise ModelError(f"There is no file {_line(path)}.") from None
+    except (ValueError, OSError, RecursionError, MemoryError) as error:
+        raise ModelError(
+            f"{_line(path)} is no model: it is damaged or another kind of file ({_line(error)})."
+        ) from error
     if not isinstance(entry, dict) or entry.get("format") != FORMAT:
-        raise ModelError(f'{path} is not a model of sparsecluster: it does not say "{FORMAT}".')
+        raise ModelError(f'{_line(path)} is not a model of sparsecluster: it does not say "{FORMAT}".')
     if entry.get("version") != VERSION:
         raise ModelError(
-            f"{path} was written by a newer or other version (model version {entry.get('version')!r}, sparsecluster "
-            f"{entry.get('sparsecluster')!r}); this one reads version {VERSION}. Install that version."
+            f"{_line(path)} was written by a newer or other version (model version {entry.get('version')!r}, "
+            f"sparsecluster {entry.get('sparsecluster')!r}); this one reads version {VERSION}. Install that version."
         )
     try:
         return _restored(entry)
-    except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
-        raise ModelError(f"{path} is damaged: {type(error).__name__} {error}.") from error
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError, MemoryError) as error:
+        raise ModelError(f"{_line(path)} is damaged: {type(error).__name__} {_line(error)}.") from error
+
+
+def _line(text: object) -> str:
+    return " ".join(str(text).split())
 
 
 def _restored(entry: dict[str, Any]) -> Any:
@@ -163,20 +169,82 @@ def _restored(entry: dict[str, Any]) -> Any:
     known = estimator.get_params(deep=False)
     given = {key: _decoded(each["value"]) for key, each in entry["parameters"].items() if "value" in each}
     estimator.set_params(**{key: value for key, value in given.items() if key in known})
-    columns = entry["columns"]
-    if isinstance(columns, dict):
-        columns = (_decoded(columns["all"]),) * int(columns["count"])
-    else:
-        columns = tuple(map(_decoded, columns))
     fitted = {key: _decoded(entry["fitted"][key]) for key in KEPT if key in entry["fitted"]}
-    n = fitted["n_features_in_"]
-    if not (len(columns) == n == len(fitted["support_"]) and isinstance(fitted["_clusters"], tuple)):
-        raise ValueError("its parts do not fit together")
+    columns = _read_columns(entry["columns"], fitted["n_features_in_"])
+    _check_fits(type(estimator).__name__, fitted)
+    preset = entry.get("preset")
+    _must(preset is None or (isinstance(preset, dict) and isinstance(preset.get("log"), bool)), "its preset is none")
     for key, value in fitted.items():
         setattr(estimator, key, value)
-    estimator._form = TableForm(columns, bool(entry["has_words"]))
-    estimator.preset_ = entry.get("preset")
+    _must(isinstance(entry["has_words"], bool), "has_words is neither true nor false")
+    estimator._form = TableForm(columns, entry["has_words"])
+    estimator.preset_ = preset
     return estimator
+
+
+# ---------------------------------------------------------------- whether the parts fit together
+
+# Where each estimator has its clusters, and the fields of these that have one entry for each chosen column.
+CLUSTERS: dict[str, Any] = {"IFPCA": Projection, "RegularizedKMeans": ShrunkenCentres}
+
+
+def _must(holds: bool, why: str) -> None:
+    if not holds:
+        raise ValueError(why)
+
+
+def _read_columns(given: Any, count: Any) -> tuple[Column, ...]:
+    """One column for each that there was, and each of a kind that can be measured."""
+    _must(isinstance(count, int) and not isinstance(count, bool), "the number of columns is none")
+    if isinstance(given, dict):
+        _must(given["count"] == count, "its columns are not as many as it says")
+        columns = (_decoded(given["all"]),) * count
+    else:
+        _must(isinstance(given, list) and len(given) == count, "its columns are not as many as it says")
+        columns = tuple(map(_decoded, given))
+    distinct = columns[:1] if isinstance(given, dict) else columns
+    _must(all(isinstance(each, Column) and each.kind in MEASURES for each in distinct), "a column is of no known kind")
+    return columns
+
+
+def _check_fits(name: str, fitted: dict[str, Any]) -> None:
+    """Lengths and kinds of what a fit set: what does not fit together would only fail later, or not at all."""
+    n, support, labels = fitted["n_features_in_"], fitted["support_"], fitted["labels_"]
+    _must(isinstance(support, np.ndarray) and support.dtype == bool and support.shape == (n,), "support_ does not fit")
+    _must(isinstance(labels, np.ndarray) and labels.dtype == np.intp and labels.ndim == 1, "labels_ are no labels")
+    k = int(labels.max()) + 1
+    for key, shape in {"feature_scores_": (n,), "feature_names_in_": (n,), "cluster_centers_": (k, n)}.items():
+        if key in fitted or key == "feature_scores_":
+            _must(np.shape(fitted[key]) == shape, f"{key} does not fit")
+    clusters, chosen = fitted["_clusters"], int(support.sum())
+    _must(type(clusters) is CLUSTERS.get(name, Profiles), "its clusters are of another method")
+    if not isinstance(clusters, Profiles):
+        widths = [len(clusters[0]), len(clusters[1])]
+        _must(all(isinstance(each, np.ndarray) and each.dtype == np.float64 for each in clusters), "no numbers")
+        _must(widths == [chosen, chosen] and len(clusters.centres) == k, "its clusters do not fit")
+        return
+    _must(isinstance(clusters.columns, list) and len(clusters.columns) == chosen, "a chosen column has no profile")
+    _must(_is_number(clusters.whole), "the weight of its features is no number")
+    for profile in clusters.columns:
+        _must(isinstance(profile, Profile) and all(map(_is_number, profile[1:])), "a profile is none")
+        _must(_n_clusters(profile.measure) == k, "a profile is of other clusters")
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, float | int) and not isinstance(value, bool)
+
+
+def _n_clusters(measure: Any) -> int:
+    """Number of clusters that a measure knows; -1 where it is none."""
+    if isinstance(measure, NumberMeasure) and _is_number(measure.unit):
+        means = measure.means
+        return len(means) if isinstance(means, np.ndarray) and means.dtype == np.float64 and means.ndim == 1 else -1
+    if isinstance(measure, LevelMeasure):
+        apart = measure.apart
+        return apart.shape[1] if isinstance(apart, np.ndarray) and apart.dtype == np.float64 and apart.ndim == 2 else -1
+    if isinstance(measure, RunMeasure):
+        return len(measure.runs) if len(measure.runs) == len(measure.sums) == len(measure.halves) else -1
+    return -1
 
 
 KINDS = {"f": np.float64, "i": np.intp, "b": np.bool_, "O": object}

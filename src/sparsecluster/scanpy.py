@@ -64,9 +64,7 @@ def sas(
 
     adata = adata.copy() if copy else adata
     genes = _genes(adata, use_highly_variable)
-    if layer is not None and layer not in adata.layers:
-        raise ValueError(f"adata has no layer {layer!r}; it has {', '.join(map(repr, adata.layers)) or 'none'}.")
-    X = adata.X if layer is None else adata.layers[layer]
+    X = _values(adata, layer)
     found = SASClustering(n_clusters, **parameters).fit(X if genes.all() else X[:, genes])
     names = [str(c) for c in range(int(n_clusters))]
     adata.obs[key_added] = pd.Categorical.from_codes(found.labels_, pd.Index(names))
@@ -82,6 +80,12 @@ def sas(
         "gap": {} if curve is None else {"s": curve.sizes, "gap": curve.gap, "error": curve.error},
     }
     return adata if copy else None
+
+
+def _values(adata: Any, layer: str | None) -> Any:
+    if layer is not None and layer not in adata.layers:
+        raise ValueError(f"adata has no layer {layer!r}; it has {', '.join(map(repr, adata.layers)) or 'none'}.")
+    return adata.X if layer is None else adata.layers[layer]
 
 
 def _genes(adata: Any, use_highly_variable: bool | None) -> Any:
@@ -104,7 +108,7 @@ def plot(adata: Any, key: str = "sas", layer: str | None = None, axes: Any = Non
 
     if key not in adata.obs or f"{key}_chosen" not in adata.var:
         raise ValueError(f"adata has no result {key!r}. Run sparsecluster.scanpy.sas first, or name its key_added.")
-    X = adata.X if layer is None else adata.layers[layer]
+    X = _values(adata, layer)
     chosen = adata.var[f"{key}_chosen"].to_numpy(dtype=bool)
     if axes is None:
         _, axes = plt.subplots(1, 2, figsize=(9, 4), layout="constrained")

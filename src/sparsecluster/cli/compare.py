@@ -13,7 +13,7 @@ from .errors import plainly
 @plainly
 def compare(
     data: Annotated[str, typer.Argument(help="The table: CSV, TSV, Parquet, Excel, ...; - for standard input.")],
-    clusters: Annotated[int, typer.Option("--clusters", "-k", help="Number of groups.", min=2)],
+    clusters: Annotated[int, typer.Option("--clusters", "-k", help="Number of groups.")],
     truth: Annotated[str | None, typer.Option(help="Column with known groups, only for scoring.")] = None,
     methods: Annotated[str, typer.Option(help="Names with commas between, or all; see `sparsecluster methods`.")] = "",
     repeats: Annotated[int, typer.Option(help="Fits of each method, with different seeds.", min=1)] = 3,

@@ -16,13 +16,11 @@ def fit(
     data: Annotated[
         str, typer.Argument(help="CSV, TSV, Parquet, Feather, Excel, NPZ, H5AD, MTX; - for standard input.")
     ],
-    clusters: Annotated[int, typer.Option("--clusters", "-k", help="Number of groups.", min=2)],
+    clusters: Annotated[int, typer.Option("--clusters", "-k", help="Number of groups.")],
     size: Annotated[str, typer.Option("--size", "-s", help="Number of features, a share as 0.1, or auto.")] = "auto",
     method: Annotated[str, typer.Option(help="A method; see `sparsecluster methods`.")] = "sas",
     metric: Annotated[str, typer.Option(help="auto, euclidean, manhattan, hamming or ordinal.")] = "auto",
-    null: Annotated[
-        str | None, typer.Option(help="sas: refit, or fixed, which chooses fewer features.")
-    ] = None,
+    null: Annotated[str | None, typer.Option(help="sas: refit, or fixed, which chooses fewer features.")] = None,
     rule: Annotated[str | None, typer.Option(help="max, or 1se: the sparsest within a standard error.")] = None,
     id_: Annotated[str | None, typer.Option("--id", help="Column that names the rows.")] = None,
     truth: Annotated[str | None, typer.Option(help="Column with known groups, only to compare with.")] = None,
@@ -91,7 +89,7 @@ def fit(
         return
     for line in (*result["sentences"], *(f"Warning: {each}" for each in result["warnings"])):
         say(line, quiet)
-    for note in notes:
+    for note in result["notes"]:
         say(f"Note: {note}.", quiet)
     if "truth" in result:
         agreement = result["truth"]
@@ -152,17 +150,29 @@ def write_results(
     from ..report import write_report
     from .tables import features_table, labels_table
 
+    # A matrix has no names of its own; with those of the file new tables can be told apart.
+    if not hasattr(found, "feature_names_in_"):
+        import numpy as np
+
+        found.feature_names_in_ = np.array(loaded.names, dtype=object)
     files = [
         write(out / "labels.csv", labels_table(found, X, loaded.ids)),
         write(out / "features.csv", features_table(found, loaded.names)),
     ]
     if getattr(found, "gap_curve_", None) is not None:
         files.append(write(out / "gap.csv", found.gap_curve_.frame().to_csv()))
-    files.append(write(out / "summary.json", json.dumps(result, ensure_ascii=False, allow_nan=False)))
     try:
         files.append(save_model(found, out / "model.json", preset))
     except ModelError as error:
-        result["notes"].append(f"no model.json: {error}")
+        result["notes"].append(f"no model.json: {str(error).rstrip('.')}")
+    files.append(write(out / "summary.json", json.dumps(result, ensure_ascii=False, allow_nan=False)))
     if report:
         files.append(write_report(result, out / "report.html"))
+    # What an earlier result left there, and this one does not have, would be taken for its own.
+    for name in ALL_FILES:
+        if out / name not in files:
+            (out / name).unlink(missing_ok=True)
     return files
+
+
+ALL_FILES = ("labels.csv", "features.csv", "gap.csv", "model.json", "summary.json", "report.html")

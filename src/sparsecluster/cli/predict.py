@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import Annotated
 
@@ -38,13 +39,17 @@ def predict(
     loaded = load(data, id_=id_, truth=None, drop=drop, transpose=transpose, sheet=sheet, encoding=encoding)
     X = loaded.X
     known = getattr(estimator, "feature_names_in_", None)
-    if known is not None and hasattr(X, "columns"):
-        missing = [name for name in known if name not in X.columns]
+    if known is not None:
+        missing = [name for name in known if name not in set(loaded.names)]
         if missing:
             listed = ", ".join(map(repr, missing[:5]))
             raise ValueError(f"{data} lacks {len(missing)} columns that the model knows: {listed}.")
-        X = X[list(known)]
-    labels = estimator.predict(prepared(X, estimator.preset_))
+        places = {name: place for place, name in enumerate(loaded.names)}
+        order = [places[name] for name in known]
+        X = X[list(known)] if hasattr(X, "columns") else X[:, order]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # a matrix without names is in the right order now
+        labels = estimator.predict(prepared(X, estimator.preset_))
     text = as_csv(["id", "cluster"], zip(loaded.ids, labels.tolist(), strict=True))
     if out is None:
         typer.echo(text, nl=False)

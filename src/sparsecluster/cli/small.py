@@ -51,7 +51,7 @@ def simulate(
 ) -> None:
     """Write a simulated table whose groups and useful features are known.
 
-    Useful features come first, in "mixed" those of each kind; the names of all others say "noise" where they can.
+    Useful features come first; their names begin with "useful".
 
     Examples:
 
@@ -66,9 +66,9 @@ def simulate(
     made = make(n_features=features, seed=seed)
     import pandas as pd
 
-    words = ["useful" if each else "noise" for each in made.useful]
-    names = [f"{word}{a}" for a, word in enumerate(words)]
-    frame = made.X if hasattr(made.X, "columns") else pd.DataFrame(made.X, columns=names)
+    order = sorted(range(features), key=lambda a: not made.useful[a])
+    frame = pd.DataFrame(made.X).iloc[:, order]
+    frame.columns = [f"{'useful' if made.useful[a] else 'noise'}{place}" for place, a in enumerate(order)]
     write(out, frame.assign(group=made.truth).to_csv(index=False))
     typer.echo(f"{len(frame)} items, {features} features, {int(made.useful.sum())} of them useful: {out}")
 

@@ -98,6 +98,8 @@ def many_groups(
     >>> X.shape, int(truth.max()), int(useful.sum())
     ((200, 500), 9, 50)
     """
+    if n_features < n_useful:
+        raise ValueError(f"n_features must be at least {n_useful}, the number of useful ones; got {n_features}.")
     rng = np.random.default_rng(seed)
     truth = np.repeat(np.arange(n_groups), group_size)
     useful = np.arange(n_features) < n_useful

@@ -90,6 +90,11 @@ def _rows(lines: list[str], delimiter: str) -> list[list[str]]:
 def _has_header(first: list[str], body: list[list[str]], decimal: str) -> bool:
     """Whether the first line names columns: it has a word where all others have numbers, or only words anyway."""
 
+    # Names that pandas gives to columns without any: 0, 1, 2, ..., maybe after an empty one for the rows.
+    counted = [str(a) for a in range(len(first))]
+    if len(first) > 2 and (first == counted or first == ["", *counted[:-1]]):
+        return True
+
     def is_value(cell: str) -> bool:
         return cell in GAPS or _is_number(cell.replace(decimal, "."))
 
@@ -164,6 +169,7 @@ def text_frame(source: str, name: str, encoding: str | None, delimiter: str | No
             keep_default_na=False,
             low_memory=False,
             skipinitialspace=True,
+            float_precision="round_trip",
         )
     except (pd.errors.ParserError, pd.errors.EmptyDataError, csv.Error) as error:
         raise FileError(f"{name} cannot be read as a table: {str(error).strip()}") from error

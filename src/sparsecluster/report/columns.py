@@ -19,22 +19,24 @@ def drawable(estimator: Any, X: Any, columns: Any) -> Floats:
     if form is not None and hasattr(form, "columns"):
         values = form.new_values(estimator, X, np.asarray(columns))
         return np.column_stack([np.asarray(each, np.float64) for each in values]) if values else np.empty((len(X), 0))
-    return np.asarray(np.asarray(X)[:, columns], np.float64)
+    raise ValueError("these features have no columns to draw")
 
 
 def standardised(values: Floats) -> Floats:
     """Columns with mean 0 and standard deviation 1 of what is seen; gaps are 0."""
-    with np.errstate(invalid="ignore", divide="ignore"):
-        centred = values - np.nanmean(values, axis=0)
-        spread = np.nanstd(values, axis=0)
-    return np.nan_to_num(centred / np.where(spread > 0, spread, 1.0), nan=0.0)
+    seen = ~np.isnan(values)
+    counts = np.maximum(seen.sum(axis=0), 1)
+    filled = np.where(seen, values, 0.0)
+    centred = np.where(seen, values - filled.sum(axis=0) / counts, 0.0)
+    spread = np.sqrt((centred**2).sum(axis=0) / counts)
+    return np.asarray(centred / np.where(spread > 0, spread, 1.0))
 
 
 def two_components(values: Floats) -> tuple[Floats, list[float]]:
     """The first two principal components of standardised columns, and their shares of the variance."""
     Z = standardised(values)
     if Z.shape[1] == 1:
-        Z = np.column_stack([Z, np.zeros(len(Z))])
+        return np.column_stack([Z[:, 0], np.zeros(len(Z))]), [1.0, 0.0]
     # Of a wide table the n x n products are enough.
     gram = Z @ Z.T
     lengths, left = np.linalg.eigh(gram)

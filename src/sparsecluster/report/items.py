@@ -14,10 +14,11 @@ from ..profiles import Profiles
 class Placed(NamedTuple):
     """For every item: distance to its own cluster, the second-best cluster, and the silhouette; NaN where unknown.
 
-    The distance is the square root of the weighted sum over the chosen features of squared differences to the centre,
-    or of what stands for that, each feature with its spread as unit. The silhouette is the simplified one,
-    (b - a) / max(a, b) with a the distance to the own cluster and b that to the second best: near 1 well inside, near 0
-    between two clusters, below 0 nearer to another.
+    The distance is that of the chosen features and their weights, in units of how far a typical item is from the middle
+    of all items: for numbers that are standardised, the root of the mean over the features of the squared difference to
+    the centre, over the variance. The silhouette is the simplified one, (b - a) / max(a, b) with a the distance to the
+    own cluster and b that to the second best: near 1 well inside, near 0 between two clusters, below 0 nearer to
+    another.
     """
 
     distance: Floats
@@ -30,7 +31,13 @@ def placed(estimator: Any, X: Any) -> Placed | None:
     clusters = getattr(estimator, "_clusters", None)
     if not isinstance(clusters, Profiles):
         return None
-    squared = np.maximum(clusters.distances(estimator._new_values(X)), 0.0)
+    values = estimator._new_values(X)
+    typical = sum(each.weight * each.spread for each in clusters.columns) / sum(each.share for each in clusters.columns)
+    squared = np.maximum(clusters.distances(values), 0.0) / typical
+    unknown = np.all(
+        [np.isnan(each.distances(new)[:, 0]) for each, new in zip(clusters.columns, values, strict=True)], 0
+    )
+    squared[unknown] = np.nan
     own = np.asarray(estimator.labels_)
     rows = np.arange(own.size)
     mine = squared[rows, own]

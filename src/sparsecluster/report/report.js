@@ -19,6 +19,13 @@
   };
   const number = (value) => (value === null || value === undefined ? "" : typeof value === "number" ? +value.toPrecision(4) : value);
 
+  // A line that begins with a name; one that turns the direction of text turns only itself.
+  const line = (name, text) => {
+    const node = make("li");
+    node.append(make("bdi", name), text);
+    return node;
+  };
+
   // ---- a line of text beside the pointer
   const tip = find("tip");
   const showTip = (event, text) => {
@@ -119,7 +126,7 @@
     if (log) for (let t = 10 ** Math.ceil(Math.log10(low)); t <= high; t *= 10) ticks.push(t);
     else {
       const step = 10 ** Math.floor(Math.log10((high - low) / 3)), by = (high - low) / step > 8 ? step * 4 : step * (((high - low) / step) > 4 ? 2 : 1);
-      for (let t = Math.ceil(low / by) * by; t <= high + 1e-12; t += by) ticks.push(+t.toPrecision(6));
+      for (let t = Math.ceil(low / by) * by; t <= high + 1e-12; t += by) ticks.push(Math.abs(t) < by * 1e-6 ? 0 : +t.toPrecision(6));
     }
     if (log && !ticks.length) ticks.push(low, high);
     return { at, ticks };
@@ -135,7 +142,7 @@
     const x = scale(g.s[0], g.s[g.s.length - 1], box.left, box.right, g.s[0] > 0), y = scale(low, high, box.bottom, box.top);
     axes(svg, box, x, y, [g.parameter === "s" ? "number of features s" : g.parameter, "gap"]);
     const line = (sign) => g.s.map((s, i) => `${x.at(s)},${y.at(g.gap[i] + sign * g.error[i])}`);
-    svg.append(draw("path", { d: "M" + line(1).join("L") + "L" + line(-1).reverse().join("L") + "Z", fill: colours[0], opacity: ".2" }));
+    svg.append(draw("path", { d: "M" + line(1).join("L") + "L" + line(-1).reverse().join("L") + "Z", fill: colours[0], opacity: ".35" }));
     svg.append(draw("path", { d: "M" + line(0).join("L"), fill: "none", stroke: colours[0], "stroke-width": "2" }));
     svg.append(draw("path", { d: `M${x.at(g.chosen)},${box.top}V${box.bottom}`, stroke: colours[1], "stroke-dasharray": "6 4" }));
     const mark = draw("circle", { r: 5, fill: colours[1], visibility: "hidden" });
@@ -202,7 +209,7 @@
       const rect = svg.getBoundingClientRect();
       return [((event.clientX - rect.left) / rect.width) * 400, ((event.clientY - rect.top) / rect.height) * 346];
     };
-    svg.addEventListener("pointerdown", (event) => { if (event.pointerType === "mouse") { from = place(event); event.preventDefault(); } });
+    svg.addEventListener("pointerdown", (event) => { if (event.pointerType === "mouse") { from = place(event); svg.setPointerCapture(event.pointerId); event.preventDefault(); } });
     svg.addEventListener("pointermove", (event) => {
       if (!from) return;
       const to = place(event);
@@ -239,7 +246,7 @@
       bar.append(button);
     });
     const pair = make("div", undefined, "pair");
-    pair.append(scatter("chosen", `The ${data.n_chosen} chosen features`), scatter("all", `All ${data.n_features} features`));
+    pair.append(scatter("chosen", data.n_chosen === 1 ? "The chosen feature" : `The ${data.n_chosen} chosen features`), scatter("all", `All ${data.n_features} features`));
     find("projection").append(bar, pair);
   }
 
@@ -248,8 +255,9 @@
     const h = data.heatmap, place = find("heatmap");
     if (!h.values.length) { place.append(make("p", "There is nothing to draw.", "quiet")); return; }
     const rows = h.values.length, columns = h.features.length, canvas = make("canvas");
-    const side = 3;  // a strip that names the clusters
-    canvas.width = columns + side;
+    // Few features are drawn wide, so that the strip that names the clusters stays narrow.
+    const unit = Math.max(1, Math.ceil(60 / columns)), side = Math.max(3, Math.round(0.05 * columns * unit));
+    canvas.width = columns * unit + side;
     canvas.height = rows;
     canvas.style.aspectRatio = `${Math.max(columns, 12)} / ${Math.max(8, Math.min(columns, rows / 2))}`;
     canvas.style.maxHeight = "34rem";
@@ -262,14 +270,14 @@
     h.values.forEach((line, i) => {
       const cluster = rgb(colour(h.items[i].cluster));
       for (let j = 0; j < canvas.width; j += 1) {
-        const [r, g, b] = j < side - 1 ? cluster : j < side ? [255, 255, 255] : shade(line[j - side]);
+        const [r, g, b] = j < side - 1 ? cluster : j < side ? [255, 255, 255] : shade(line[Math.floor((j - side) / unit)]);
         image.data.set([r, g, b, 255], 4 * (i * canvas.width + j));
       }
     });
     context.putImageData(image, 0, 0);
     canvas.addEventListener("pointermove", (event) => {
       const rect = canvas.getBoundingClientRect();
-      const i = Math.floor(((event.clientY - rect.top) / rect.height) * rows), j = Math.floor(((event.clientX - rect.left) / rect.width) * canvas.width) - side;
+      const i = Math.floor(((event.clientY - rect.top) / rect.height) * rows), j = Math.floor((Math.floor(((event.clientX - rect.left) / rect.width) * canvas.width) - side) / unit);
       if (i < 0 || i >= rows) { hideTip(); return; }
       const item = `${h.items[i].id}, cluster ${h.items[i].cluster}`;
       showTip(event, j < 0 || j >= columns ? item : `${item}, ${h.features[j]}: ${(h.values[i][j] / 10).toFixed(1)} sd`);
@@ -292,8 +300,8 @@
         return { mean, by: ((row.centres[c] - mean) / spread) * row.score };
       };
       const ranked = numbers.map((row) => ({ row, ...stands(row) })).sort((a, b) => Math.abs(b.by) - Math.abs(a.by)).slice(0, 8);
-      ranked.forEach(({ row, mean, by }) => list.append(make("li", `${row.name}: ${number(row.centres[c])}, ${by > 0 ? "above" : "below"} the others' ${number(mean)}`)));
-      chosen.filter((row) => !numbers.includes(row)).slice(0, 8 - Math.min(8, ranked.length) + 3).forEach((row) => list.append(make("li", `${row.name}: mostly ${row.centres[c] ?? "unknown"}`)));
+      ranked.forEach(({ row, mean, by }) => list.append(line(row.name, `: ${number(row.centres[c])}, ${by > 0 ? "above" : "below"} the others' ${number(mean)}`)));
+      chosen.filter((row) => !numbers.includes(row)).slice(0, 8 - Math.min(8, ranked.length) + 3).forEach((row) => list.append(line(row.name, `: mostly ${row.centres[c] ?? "unknown"}`)));
       box.append(heading, list);
       find("profiles").append(box);
     });

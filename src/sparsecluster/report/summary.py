@@ -43,8 +43,8 @@ def summarise(
     3 groups of 10, 10 and 10 items; 5 of 30 features make them.
     """
     labels = np.asarray(estimator.labels_)
-    names = list(names or estimator._names())
-    ids = list(ids or map(str, range(labels.size)))
+    names = list(estimator._names() if names is None else names)
+    ids = [str(each) for each in (range(labels.size) if ids is None else ids)]
     sizes = np.bincount(labels).tolist()
     result: dict[str, Any] = {
         "title": title,
@@ -96,8 +96,8 @@ def _warnings(result: dict[str, Any], estimator: Any) -> list[str]:
     small = [size for size in result["sizes"] if size < SMALL_CLUSTER]
     if small:
         found.append(f"{len(small)} of the groups have fewer than {SMALL_CLUSTER} items: they may be outliers.")
-    selects = result["n_chosen"] < result["n_features"] or result["gap"] is not None
-    if selects and result["n_chosen"] > NEARLY_ALL * result["n_features"] and result["n_features"] > 10:
+    is_tuned = result["gap"] is not None and result["gap"]["parameter"] in ("s", "l1_bound")
+    if is_tuned and result["n_chosen"] > NEARLY_ALL * result["n_features"] and result["n_features"] > 10:
         found.append(
             "Nearly all features were chosen. On strongly correlated data the gap statistic does so; "
             'null="fixed" or rule="1se" choose fewer.'
@@ -174,11 +174,16 @@ def _shown(value: Any) -> Any:
 
 
 def _thinned(labels: Any, most: int) -> Any:
-    """Items evenly from every cluster, cluster after cluster."""
-    order = np.argsort(labels, kind="stable")
-    if order.size <= most:
-        return order
-    return order[np.unique(np.linspace(0, order.size - 1, most).astype(int))]
+    """Items evenly from every cluster, cluster after cluster, and some of each however small."""
+    labels = np.asarray(labels)
+    groups = [np.flatnonzero(labels == c) for c in range(int(labels.max()) + 1)]
+    if labels.size <= most:
+        return np.concatenate(groups)
+    counts = [max(1, min(group.size, round(most * group.size / labels.size))) for group in groups if group.size]
+    kept = [group for group in groups if group.size]
+    return np.concatenate(
+        [group[np.linspace(0, group.size - 1, n).astype(int)] for group, n in zip(kept, counts, strict=True)]
+    )
 
 
 def _items(estimator: Any, X: Any, ids: list[str]) -> dict[str, Any]:
@@ -201,7 +206,7 @@ def _heatmap(estimator: Any, X: Any, ids: list[str], names: list[str]) -> dict[s
     columns = chosen[np.argsort(-scores[chosen], kind="stable")][:MOST_DRAWN_FEATURES]
     try:
         Z = standardised(drawable(estimator, X, columns))
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, IndexError):
         return {"values": [], "items": [], "features": [], "left_out": [0, 0]}
     k = int(labels.max()) + 1
     # Features beside those that single out the same cluster, from the highest mean.
@@ -234,7 +239,7 @@ def _projection(estimator: Any, X: Any, ids: list[str]) -> dict[str, Any]:
 def _places(estimator: Any, X: Any, columns: Any, items: Any) -> dict[str, Any] | None:
     try:
         values: Floats = drawable(estimator, X, columns)[items]
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, IndexError):
         return None
     places, shares = two_components(values)
     return {"x": _rounded(places[:, 0]), "y": _rounded(places[:, 1]), "shares": shares}
