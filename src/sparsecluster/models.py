@@ -145,7 +145,7 @@ def load_model(file: str | Path) -> Any:
         raise ModelError(f"There is no file {_line(path)}.") from None
     except (ValueError, OSError, RecursionError, MemoryError) as error:
         raise ModelError(
-            f"{_line(path)} is no model: it is damaged or another kind of file ({_line(error)})."
+            f"{_line(path)} is not a model: it is damaged or another kind of file ({_line(error)})."
         ) from error
     if not isinstance(entry, dict) or entry.get("format") != FORMAT:
         raise ModelError(f'{_line(path)} is not a model of sparsecluster: it does not say "{FORMAT}".')
