@@ -150,17 +150,17 @@ def write_results(
     from ..report import write_report
     from .tables import features_table, labels_table
 
-    # A matrix has no names of its own; with those of the file new tables can be told apart.
-    if not hasattr(found, "feature_names_in_"):
-        import numpy as np
-
-        found.feature_names_in_ = np.array(loaded.names, dtype=object)
     files = [
         write(out / "labels.csv", labels_table(found, X, loaded.ids)),
         write(out / "features.csv", features_table(found, loaded.names)),
     ]
     if getattr(found, "gap_curve_", None) is not None:
         files.append(write(out / "gap.csv", found.gap_curve_.frame().to_csv()))
+    # A matrix has no names of its own; with those of the file new tables can be told apart.
+    if not hasattr(found, "feature_names_in_"):
+        import numpy as np
+
+        found.feature_names_in_ = np.array(loaded.names, dtype=object)
     try:
         files.append(save_model(found, out / "model.json", preset))
     except ModelError as error:
