@@ -104,6 +104,7 @@ def plot(adata: Any, key: str = "sas", layer: str | None = None, axes: Any = Non
     """
     import matplotlib.pyplot as plt
 
+    from .plots.style import style_of
     from .report.columns import two_components
 
     if key not in adata.obs or f"{key}_chosen" not in adata.var:
@@ -118,14 +119,9 @@ def plot(adata: Any, key: str = "sas", layer: str | None = None, axes: Any = Non
         places, shares = two_components(np.asarray(part.toarray() if hasattr(part, "toarray") else part, np.float64))
         for c, group in enumerate(sorted(set(groups), key=lambda name: (len(name), name))):
             at = places[groups == group]
-            colour, mark = COLOURS[c % len(COLOURS)], MARKS[c % len(MARKS)]
+            colour, mark, _ = style_of(c)
             ax.plot(at[:, 0], at[:, 1], mark, color=colour, ms=4, label=f"cluster {group} ({len(at)})")
         ax.set(title=f"{genes.sum():,} {title}", xlabel=f"component 1, {shares[0]:.0%}")
         ax.set_ylabel(f"component 2, {shares[1]:.0%}")
     axes[0].legend(frameon=False)
     return axes
-
-
-# Okabe and Ito's colours, told apart by colour-blind readers, and marks for print.
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8A7000", "#7F7F7F")
-MARKS = ("o", "s", "^", "D", "v", "P", "X", "*")

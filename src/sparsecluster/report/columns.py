@@ -8,6 +8,7 @@ import numpy as np
 import scipy.sparse
 
 from ..features.base import Floats
+from ..plots.components import dense_plane
 
 
 def drawable(estimator: Any, X: Any, columns: Any) -> Floats:
@@ -34,13 +35,5 @@ def standardised(values: Floats) -> Floats:
 
 def two_components(values: Floats) -> tuple[Floats, list[float]]:
     """The first two principal components of standardised columns, and their shares of the variance."""
-    Z = standardised(values)
-    if Z.shape[1] == 1:
-        return np.column_stack([Z[:, 0], np.zeros(len(Z))]), [1.0, 0.0]
-    # Of a wide table the n x n products are enough.
-    gram = Z @ Z.T
-    lengths, left = np.linalg.eigh(gram)
-    lengths, left = np.maximum(lengths[::-1][:2], 0.0), left[:, ::-1][:, :2]
-    signs = np.sign(left[np.abs(left).argmax(axis=0), np.arange(left.shape[1])])
-    total = max(float(np.trace(gram)), np.finfo(float).tiny)
-    return left * signs * np.sqrt(lengths), (lengths / total).tolist()
+    places, shares = dense_plane(standardised(values))
+    return places, shares.tolist()
