@@ -6,10 +6,10 @@ import numpy as np
 from joblib import Parallel, delayed
 
 from sparsecluster import SASClustering, rand_index, symmetric_difference
-from sparsecluster.clusterers.kmeans import kmeans
+from sparsecluster._clusterers.kmeans import kmeans
+from sparsecluster._features.base import Rows
 from sparsecluster.datasets import correlated_groups, shifted_groups
 from sparsecluster.datasets.designs import DIFFERENT_COVARIANCES
-from sparsecluster.features.base import Rows
 
 from .report import markdown_table
 

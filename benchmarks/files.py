@@ -24,7 +24,7 @@ print(json.dumps([code, time.perf_counter() - began, used.ru_maxrss / 1024]))
 
 
 def write_table(file):
-    """Three groups of items, a first column of ids, numbers with 16 digits."""
+    """Three groups of samples, a first column of ids, numbers with 16 digits."""
     rng = np.random.default_rng(0)
     groups = np.arange(N) % 3
     with file.open("w") as out:
@@ -60,7 +60,7 @@ def main(repeats=1):
             rows.append([f"`{name}`", f"{seconds:.1f}", f"{memory:.0f}", f"{memory / array:.1f}"])
         page = (result / "report.html").stat().st_size / 2**20
     text = (
-        f"A CSV file of {size:.0f} MB: {N:,} items, {P:,} features, an id column; as numbers in memory {array:.0f} MB. "
+        f"A CSV file of {size:.0f} MB: {N:,} samples, {P:,} features, an id column; as numbers in memory {array:.0f} MB. "
         f"Whole commands, start of Python included;\none thread, {repeats} run each. The report has {page:.1f} MB.\n\n"
         + markdown_table(["command", "seconds", "MB at most", "times the array"], rows)
     )

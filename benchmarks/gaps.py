@@ -7,9 +7,9 @@ from joblib import Parallel, delayed
 from sklearn.impute import SimpleImputer
 
 from sparsecluster import SASClustering, rand_index
-from sparsecluster.clusterers.kmeans import kmeans
+from sparsecluster._clusterers.kmeans import kmeans
+from sparsecluster._features.base import Rows
 from sparsecluster.datasets import shifted_groups
-from sparsecluster.features.base import Rows
 
 from .report import markdown_table
 

@@ -1,4 +1,4 @@
-"""How time and memory grow with the number of features and of items."""
+"""How time and memory grow with the number of features and of samples."""
 
 from __future__ import annotations
 
@@ -68,12 +68,17 @@ def main(repeats=None):
     memory = [
         ["99", "100,000", "tuned, B = 2", f"{peak_copies(33, 100_000, {'n_permutations': 2}):.2f}"],
         ["150,000", "200", "tuned, B = 2", f"{peak_copies(50_000, 200, {'n_permutations': 2}):.2f}"],
-        ["30,000", "1,000", "s = 400 given, all items from the start", f"{peak_copies(10_000, 1_000, ALL_ITEMS):.2f}"],
+        [
+            "30,000",
+            "1,000",
+            "s = 400 given, all samples from the start",
+            f"{peak_copies(10_000, 1_000, ALL_ITEMS):.2f}",
+        ],
     ]
     text = (
         "Three groups, 20 useful features, mu = 0.7, seed 0, one thread, one run a size.\n\n## Features, n = 99\n\n"
         + table("p", FEATURES, LARGE_FEATURES, by_p)
-        + "\n\n## Items, p = 200\n\nBeyond 2,000 items the search is on 2,000 of them; the last climb is on all.\n\n"
+        + "\n\n## Samples, p = 200\n\nBeyond 2,000 samples the search is on 2,000 of them; the last climb is on all.\n\n"
         + table("n", ITEMS, LARGE_ITEMS, by_n)
         + "\n\n## Memory\n\nPeak of a fit, X itself included, in copies of X (float64, one thread).\n\n"
         + markdown_table(["n", "p", "fit", "copies of X"], memory)

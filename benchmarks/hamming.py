@@ -1,4 +1,4 @@
-"""Zeros and ones under the Hamming distance: the design of Table 4, by single-item moves and by K-medoids."""
+"""Zeros and ones under the Hamming distance: the design of Table 4, by single-sample moves and by K-medoids."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ import numpy as np
 from joblib import Parallel, delayed
 
 from sparsecluster import SASClustering, rand_index, symmetric_difference
-from sparsecluster.clusterers.kmeans import kmeans
+from sparsecluster._clusterers.kmeans import kmeans
+from sparsecluster._features.base import Rows
 from sparsecluster.datasets import bernoulli_groups
-from sparsecluster.features.base import Rows
 
 from .report import markdown_table
 

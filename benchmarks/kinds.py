@@ -19,7 +19,7 @@ def levels(X, n_levels):
 
 
 def differences(X):
-    """Absolute differences of all pairs of items, a matrix for each feature."""
+    """Absolute differences of all pairs of samples, a matrix for each feature."""
     return np.abs(X.T[:, :, None] - X.T[:, None, :])
 
 
@@ -49,10 +49,10 @@ def timed(X, truth, parameters, repeats):
     return seconds, rand_index(truth, sas.labels_), sas.support_.sum()
 
 
-def mostly_zeros(n_items=1000, n_features=5000, density=0.02):
+def mostly_zeros(n_samples=1000, n_features=5000, density=0.02):
     """Three groups; each has 20 features of its own in which half of its values are not zero but between 1 and 2."""
     rng = np.random.default_rng(0)
-    truth = np.arange(n_items) % 3
+    truth = np.arange(n_samples) % 3
     owner = np.arange(n_features) // 20
     chances = np.where(owner == truth[:, None], 0.5, density)
     X = np.where(rng.random(chances.shape) < chances, rng.uniform(1.0, 2.0, chances.shape), 0.0)

@@ -30,7 +30,7 @@ def is_category(column, ordered_too):
 
 
 def as_numbers(column):
-    """Standardised, with the mean in gaps; ordered categories by the place of their level."""
+    """Standardized, with the mean in gaps; ordered categories by the place of their level."""
     if isinstance(column.dtype, pd.CategoricalDtype):
         column = column.cat.codes.where(column.notna())
     return ((column - column.mean()) / column.std(ddof=0)).fillna(0.0).to_numpy(float)
@@ -53,7 +53,7 @@ def prototypes(X, k, seed):
 
 
 def one_hot(X, k, seed):
-    """Labels by K-means on standardised numbers and an indicator for each level."""
+    """Labels by K-means on standardized numbers and an indicator for each level."""
     columns = []
     for name in X:
         if is_category(X[name], ordered_too=False):
@@ -190,7 +190,7 @@ def main(repeats=20):
     text = (
         f"Mean Rand index / adjusted Rand index, {repeats} repeats, seeds 0 to {repeats - 1}. Ours are the defaults, "
         "given the data frame with its gaps.\nThe others cannot take gaps: numbers get the mean, categories "
-        f"the most frequent level. Both have {STARTS} starts;\nnumbers are standardised; K-prototypes (K-modes "
+        f"the most frequent level. Both have {STARTS} starts;\nnumbers are standardized; K-prototypes (K-modes "
         "where there are only categories) is from the package kmodes.\n\n## Simulated\n\n`mixed_groups`: n = 90 in "
         "three groups of 30, half numbers, half categories of 2 to 6 levels, 10 useful features,\nfive of each half, "
         "10 % of the values missing. `told` is given the useful features only.\n\n"

@@ -12,12 +12,12 @@ from .report import RESULTS
 
 mpl.use("Agg")
 
-# Okabe and Ito's colours and three shapes: readable in print and for colour-blind readers.
+# Okabe and Ito's colors and three shapes: readable in print and for color-blind readers.
 GROUPS = (("#0072B2", "o"), ("#D55E00", "s"), ("#009E73", "^"))
 
 
 def project(X):
-    """First two principal components of the standardised columns."""
+    """First two principal components of the standardized columns."""
     Z = (X - X.mean(axis=0)) / X.std(axis=0)
     u, s, _ = np.linalg.svd(Z, full_matrices=False)
     return u[:, :2] * s[:2]
@@ -35,8 +35,8 @@ def main(repeats=None):
         (middle, chosen, f"the {chosen.sum()} features found"),
     ):
         points = project(X[:, columns])
-        for group, (colour, shape) in enumerate(GROUPS):
-            ax.scatter(*points[truth == group].T, c=colour, marker=shape, s=28, label=f"true group {group + 1}")
+        for group, (color, shape) in enumerate(GROUPS):
+            ax.scatter(*points[truth == group].T, c=color, marker=shape, s=28, label=f"true group {group + 1}")
         ax.set(title=title, xlabel="first principal component", ylabel="second", xticks=[], yticks=[])
     figure.legend(*left.get_legend_handles_labels(), loc="outside lower left", ncols=3, frameon=False)
     sas.gap_curve_.plot(right)

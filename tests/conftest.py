@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from sparsecluster.climb import Problem
-from sparsecluster.clusterers.kmeans import KMeans
-from sparsecluster.features.numeric import NumericFeatures, Source
+from sparsecluster._clusterers.kmeans import KMeans
+from sparsecluster._features.numeric import NumericFeatures, Source
+from sparsecluster._search.climb import Problem
 
 REFERENCE = Path(__file__).parents[1] / ".." / "shared" / "reference"
 

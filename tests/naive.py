@@ -1,4 +1,4 @@
-"""Short, slow, obviously right twins of the kernels, straight from the paper's formulas over pairs of items.
+"""Short, slow, obviously right twins of the kernels, straight from the paper's formulas over pairs of samples.
 
 Words as in the package: with delta_a(i, j) = (x_ia - x_ja)^2, total T_a = (1/n) sum_{i<j} delta_a(i, j), within
 Delta_a[C] = sum_k (1/|C_k|) sum_{i<j in C_k} delta_a(i, j), score 1 - Delta_a[C] / T_a.
@@ -27,7 +27,7 @@ def random_table(rng: np.random.Generator, n: int, p: int, whole: bool = False) 
 
 
 def random_labels(rng: np.random.Generator, n: int, k: int) -> np.ndarray:
-    """A labelling that uses all k clusters."""
+    """A labeling that uses all k clusters."""
     return rng.permutation(np.concatenate([np.arange(k), rng.integers(k, size=n - k)])).astype(np.int32)
 
 
@@ -35,17 +35,19 @@ def random_labels(rng: np.random.Generator, n: int, k: int) -> np.ndarray:
 
 
 def members(labels: np.ndarray) -> list[np.ndarray]:
-    """The items of every cluster that has some."""
+    """The samples of every cluster that has some."""
     return [np.flatnonzero(labels == c) for c in np.unique(labels)]
 
 
 def within(x: np.ndarray, labels: np.ndarray) -> float:
     """Delta_a[C] of one column."""
-    return sum(sum((x[i] - x[j]) ** 2 for i, j in combinations(items, 2)) / len(items) for items in members(labels))
+    return sum(
+        sum((x[i] - x[j]) ** 2 for i, j in combinations(samples, 2)) / len(samples) for samples in members(labels)
+    )
 
 
 def total(x: np.ndarray) -> float:
-    """T_a of one column: all items in one cluster."""
+    """T_a of one column: all samples in one cluster."""
     return within(x, np.zeros(len(x)))
 
 
@@ -54,10 +56,10 @@ def scores(table: np.ndarray, labels: np.ndarray) -> np.ndarray:
     return np.array([1 - within(x, labels) / total(x) for x in columns])
 
 
-def standardised(table: np.ndarray) -> np.ndarray:
+def standardized(table: np.ndarray) -> np.ndarray:
     """Columns with mean 0 and total 1."""
-    centred = table - table.mean(axis=0)
-    return centred / np.sqrt((centred**2).sum(axis=0))
+    centered = table - table.mean(axis=0)
+    return centered / np.sqrt((centered**2).sum(axis=0))
 
 
 def objective(table: np.ndarray, labels: np.ndarray, size: int) -> float:
@@ -67,11 +69,11 @@ def objective(table: np.ndarray, labels: np.ndarray, size: int) -> float:
 
 def similarity_objective(similarity: np.ndarray, labels: np.ndarray) -> float:
     """J = sum_k (1/|C_k|) sum_{i,j in C_k} A_ij."""
-    return sum(similarity[np.ix_(items, items)].sum() / len(items) for items in members(labels))
+    return sum(similarity[np.ix_(samples, samples)].sum() / len(samples) for samples in members(labels))
 
 
 def best_after_one_move(value: Callable[[np.ndarray], float], labels: np.ndarray, k: int) -> float:
-    """Largest value that moving a single item gives; an item alone in its cluster has to stay."""
+    """Largest value that moving a single sample gives; a sample alone in its cluster has to stay."""
     best = -np.inf
     for i in range(len(labels)):
         if np.sum(labels == labels[i]) > 1:
@@ -87,7 +89,7 @@ def best_after_one_move(value: Callable[[np.ndarray], float], labels: np.ndarray
 
 @cache
 def partitions(n: int, k: int) -> np.ndarray:
-    """All groupings of n items into exactly k groups that are not empty, one a row."""
+    """All groupings of n samples into exactly k groups that are not empty, one a row."""
 
     def grow(prefix: list[int]) -> Iterator[list[int]]:
         if len(prefix) == n:
@@ -105,9 +107,9 @@ def pair_weights(n: int, k: int) -> np.ndarray:
     """For every grouping, 1/|C| where i < j are both in C and 0 elsewhere: Delta_a[C] = sum_ij w_ij delta_a(i, j)."""
     weights = np.zeros((len(partitions(n, k)), n, n))
     for weight, labels in zip(weights, partitions(n, k), strict=True):
-        for items in members(labels):
-            for i, j in combinations(items, 2):
-                weight[i, j] = 1 / len(items)
+        for samples in members(labels):
+            for i, j in combinations(samples, 2):
+                weight[i, j] = 1 / len(samples)
     return weights
 
 
@@ -139,7 +141,7 @@ def univariate_over_splits(x: np.ndarray, k: int) -> float:
 
 
 def draw(weights: np.ndarray, uniform: float, taken: np.ndarray) -> int:
-    """First item whose running sum of weights passes `uniform` of their sum; the first one left where all are zero."""
+    """First sample whose running sum of weights passes `uniform` of their sum; the first one left where all are zero."""
     left = [i for i in range(len(weights)) if not taken[i]]
     if not any(weights[i] for i in left):
         return left[0]
@@ -147,7 +149,7 @@ def draw(weights: np.ndarray, uniform: float, taken: np.ndarray) -> int:
 
 
 def seed(similarity: np.ndarray, uniforms: np.ndarray) -> np.ndarray:
-    """k-means++: each seed drawn in proportion to the squared distance to those before; items join the nearest one."""
+    """k-means++: each seed drawn in proportion to the squared distance to those before; samples join the nearest one."""
     n = len(similarity)
     own = np.diag(similarity)
     gaps = own[:, None] + own[None, :] - 2 * similarity
@@ -162,7 +164,7 @@ def seed(similarity: np.ndarray, uniforms: np.ndarray) -> np.ndarray:
 
 
 def improve(similarity: np.ndarray, labels: np.ndarray, k: int, lloyd_passes: int) -> np.ndarray:
-    """Lloyd passes, then the best move of every item in turn until none raises J; no cluster is emptied."""
+    """Lloyd passes, then the best move of every sample in turn until none raises J; no cluster is emptied."""
     labels = labels.copy()
     for _ in range(lloyd_passes):
         groups = [np.flatnonzero(labels == c) for c in range(k)]
@@ -189,7 +191,7 @@ GOLDEN = 0x9E3779B97F4A7C15
 
 
 def mix(x: int) -> int:
-    """The finaliser of splitmix64."""
+    """The finalizer of splitmix64."""
     x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9 % WORD
     x = (x ^ (x >> 27)) * 0x94D049BB133111EB % WORD
     return x ^ (x >> 31)
@@ -219,38 +221,38 @@ def shuffled(table: np.ndarray, seed: int) -> np.ndarray:
 
 # ---------------------------------------------------------------- any dissimilarity
 #
-# delta is n x n: the dissimilarity of every pair of items, NaN for pairs that are not seen, and NaN on the diagonal for
-# items that are not seen at all. A feature is a list of such matrices, one for each of its members.
+# delta is n x n: the dissimilarity of every pair of samples, NaN for pairs that are not seen, and NaN on the diagonal for
+# samples that are not seen at all. A feature is a list of such matrices, one for each of its members.
 
 
 def column_delta(values: np.ndarray, function: Callable[[Any, Any], Any]) -> np.ndarray:
-    """function(x, y) of all pairs of items; NaN where one of them has a gap."""
+    """function(x, y) of all pairs of samples; NaN where one of them has a gap."""
     return np.array([[np.nan if np.isnan(x) or np.isnan(y) else float(function(x, y)) for y in values] for x in values])
 
 
-def items_seen(delta: np.ndarray) -> float:
-    """Number of items: the root of the number of ordered pairs that are seen, each item with itself among them."""
+def samples_seen(delta: np.ndarray) -> float:
+    """Number of samples: the root of the number of ordered pairs that are seen, each sample with itself among them."""
     return float(np.sqrt(np.sum(~np.isnan(delta))))
 
 
 def delta_within(delta: np.ndarray, labels: np.ndarray) -> float:
-    """sum_k (1/n_k) sum_{i<j in C_k} delta(i, j), where n_k counts the items that are seen."""
-    blocks = [delta[np.ix_(items, items)] for items in members(labels)]
-    return sum(float(np.nansum(np.tril(block, -1))) / max(items_seen(block), 1.0) for block in blocks)
+    """sum_k (1/n_k) sum_{i<j in C_k} delta(i, j), where n_k counts the samples that are seen."""
+    blocks = [delta[np.ix_(samples, samples)] for samples in members(labels)]
+    return sum(float(np.nansum(np.tril(block, -1))) / max(samples_seen(block), 1.0) for block in blocks)
 
 
 def delta_total(delta: np.ndarray) -> float:
-    """The same with all items in one cluster."""
+    """The same with all samples in one cluster."""
     return delta_within(delta, np.zeros(len(delta)))
 
 
 def delta_share(delta: np.ndarray) -> float:
-    """The share of the items that is seen."""
-    return items_seen(delta) / len(delta)
+    """The share of the samples that is seen."""
+    return samples_seen(delta) / len(delta)
 
 
 def delta_score(delta: np.ndarray, labels: np.ndarray) -> float:
-    """1 - within / total where that is not negative, times the share of the items that is seen."""
+    """1 - within / total where that is not negative, times the share of the samples that is seen."""
     return max(1 - delta_within(delta, labels) / delta_total(delta), 0.0) * delta_share(delta)
 
 
@@ -298,15 +300,15 @@ def delta_over_splits(x: np.ndarray, k: int, function: Callable[[Any, Any], Any]
 def seen_within(table: np.ndarray, weights: np.ndarray, seen: np.ndarray, labels: np.ndarray) -> float:
     """Weighted sum of squares of what is seen about its mean in each cluster, coordinate by coordinate."""
     value = 0.0
-    for items in members(labels):
-        for x, weight, mask in zip(table[items].T, weights, seen[items].T, strict=True):
+    for samples in members(labels):
+        for x, weight, mask in zip(table[samples].T, weights, seen[samples].T, strict=True):
             known = x[mask == 1]
             value += weight * float(np.sum((known - known.mean()) ** 2)) if known.size else 0.0
     return value
 
 
 def seed_of_seen(table: np.ndarray, weights: np.ndarray, seen: np.ndarray, uniforms: np.ndarray) -> np.ndarray:
-    """k-means++ on distances over what both items have, as if all were seen; 0 where they share nothing."""
+    """k-means++ on distances over what both samples have, as if all were seen; 0 where they share nothing."""
     both = weights * seen[:, None, :] * seen[None, :, :]
     apart = (both * (table[:, None, :] - table[None, :, :]) ** 2).sum(axis=2)
     shared = both.sum(axis=2)
@@ -317,15 +319,15 @@ def seed_of_seen(table: np.ndarray, weights: np.ndarray, seen: np.ndarray, unifo
 def improve_of_seen(
     table: np.ndarray, weights: np.ndarray, seen: np.ndarray, labels: np.ndarray, k: int, lloyd_passes: int
 ) -> np.ndarray:
-    """Lloyd passes, then the best move of every item in turn until none lowers the within; no cluster is emptied.
+    """Lloyd passes, then the best move of every sample in turn until none lowers the within; no cluster is emptied.
 
-    A coordinate that no item of a cluster has is 0 in its centre.
+    A coordinate that no sample of a cluster has is 0 in its center.
     """
     labels = labels.copy()
     for _ in range(lloyd_passes):
         counts = np.array([seen[labels == c].sum(axis=0) for c in range(k)])
-        centres = np.array([(table * seen)[labels == c].sum(axis=0) for c in range(k)]) / np.maximum(counts, 1)
-        distance = np.array([(weights * seen * (table - centre) ** 2).sum(axis=1) for centre in centres])
+        centers = np.array([(table * seen)[labels == c].sum(axis=0) for c in range(k)]) / np.maximum(counts, 1)
+        distance = np.array([(weights * seen * (table - center) ** 2).sum(axis=1) for center in centers])
         for i, c in enumerate(np.argmin(distance, axis=0)):
             if np.sum(labels == labels[i]) > 1 and distance[c, i] < distance[labels[i], i]:
                 labels[i] = c
@@ -345,11 +347,11 @@ def improve_of_seen(
 
 
 def matrix_fingerprints(matrix: np.ndarray, salts: list[int], feature_salt: int) -> tuple[list[int], int]:
-    """Of every item, a hash of the sum of what it is to the others; and the sum of the items' hashes for the matrix."""
+    """Of every sample, a hash of the sum of what it is to the others; and the sum of the samples' hashes for the matrix."""
     sums = [sum(mix(bits(x) ^ s) for x, s in zip(row, salts, strict=True)) % WORD for row in matrix]
     return [mix(each ^ feature_salt) for each in sums], sum(mix(x ^ s) for x, s in zip(sums, salts, strict=True)) % WORD
 
 
-def shuffled_items(n: int, stream: int, seed: int) -> np.ndarray:
-    """Where each place of a permuted feature takes its item from."""
+def shuffled_samples(n: int, stream: int, seed: int) -> np.ndarray:
+    """Where each place of a permuted feature takes its sample from."""
     return shuffled(np.tile(np.arange(n)[:, None], stream + 1), seed)[:, stream]

@@ -11,7 +11,7 @@ from selenium.webdriver.common.action_chains import ActionChains
 
 from sparsecluster import COSA, SASClustering, SparseHierarchical, SparseKMeans, SpectralGem
 from sparsecluster.datasets import many_groups, mixed_groups, shifted_groups
-from sparsecluster.report import summarise
+from sparsecluster.report import summarize
 
 # Of Chromium: without a window, and never asleep because no one looks at it.
 FLAGS = (
@@ -41,7 +41,7 @@ LONG = "averylongnamewithoutanyblank_" * 8
 
 def result_of(estimator, table, **told):
     ids = [*map(str, table.index)] if hasattr(table, "columns") else None
-    return summarise(estimator.fit(table), table, **{"ids": ids, **told})
+    return summarize(estimator.fit(table), table, **{"ids": ids, **told})
 
 
 def hostile_table():

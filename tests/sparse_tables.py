@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from sparsecluster.features.numeric import NumericFeatures, Source
-from sparsecluster.features.sparse import SparseSource
+from sparsecluster._features.numeric import NumericFeatures, Source
+from sparsecluster._features.sparse import SparseSource
 from tests import naive
 
 LAYOUTS = [sparse.csr_array, sparse.csc_array, sparse.csr_matrix, sparse.csc_matrix]
@@ -24,7 +24,7 @@ def random_sparse(rng, n, p, density=0.3, whole=False):
 
 
 def grouped_sparse(rng, n, p, density=0.2):
-    """Groups of items that have their values in columns of their own, in the first third of the columns."""
+    """Groups of samples that have their values in columns of their own, in the first third of the columns."""
     labels = naive.random_labels(rng, n, K)
     likely = np.where(np.arange(p) % K == labels[:, None], 3 * density, density / 3)
     likely[:, p // 3 :] = density

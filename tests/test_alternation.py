@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from sparsecluster import SparseKMeans
-from sparsecluster.climb import Problem
-from sparsecluster.clusterers.kmeans import HillClimb, KMeans
+from sparsecluster._clusterers.kmeans import HillClimb, KMeans
+from sparsecluster._search.climb import Problem
 from sparsecluster.datasets import shifted_groups
-from sparsecluster.methods.bounded import Bounded
-from sparsecluster.methods.weights import alternate
+from sparsecluster.methods._bounded import Bounded
+from sparsecluster.methods._weights import alternate
 
 
 @pytest.mark.parametrize("bound", [1.0, 1.3, 2.0, 4.0, 9.0])

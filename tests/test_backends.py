@@ -3,7 +3,7 @@
 import joblib
 import pytest
 
-import sparsecluster.parallel
+import sparsecluster._utils.parallel
 from sparsecluster import SASClustering, SparseKMeans
 from sparsecluster.datasets import shifted_groups
 
@@ -14,7 +14,7 @@ ESTIMATORS = [SASClustering(3, n_permutations=3), SparseKMeans(3, n_permutations
 
 def answer(estimator, n_jobs=1):
     """All that a fit says, to the last bit, also where a small table would use one thread."""
-    sparsecluster.parallel.THREADS_PAY = 0
+    sparsecluster._utils.parallel.THREADS_PAY = 0
     found = estimator.set_params(n_jobs=n_jobs).fit(X)
     parts = (found.labels_, found.support_, found.feature_scores_, found.gap_curve_.gap)
     return [part.tobytes() for part in parts]
@@ -22,7 +22,7 @@ def answer(estimator, n_jobs=1):
 
 @pytest.fixture(autouse=True)
 def threads_for_small_tables(monkeypatch):
-    monkeypatch.setattr(sparsecluster.parallel, "THREADS_PAY", 0)
+    monkeypatch.setattr(sparsecluster._utils.parallel, "THREADS_PAY", 0)
 
 
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda each: type(each).__name__)

@@ -9,7 +9,7 @@ import scipy.sparse
 from sparsecluster import SASClustering
 from sparsecluster.datasets import shifted_groups
 
-# Three groups far apart in 6 of 30 features; of 14, 10 and 6 items, so that only one numbering of them is right.
+# Three groups far apart in 6 of 30 features; of 14, 10 and 6 samples, so that only one numbering of them is right.
 FULL = shifted_groups(mu=10.0, n_features=30, n_useful=6, group_size=14, seed=0)
 ROWS = np.r_[0:14, 14:24, 28:34]
 X, TRUTH, USEFUL = FULL.X[ROWS], FULL.truth[ROWS], FULL.useful
@@ -59,7 +59,7 @@ def test_a_gap_in_a_column_of_whole_numbers_is_a_gap(strict):
 
 @pytest.mark.parametrize("seen", [0, 1, 3])
 def test_columns_that_are_seldom_seen_are_named_and_never_chosen(strict, seen):
-    # A column has to be seen in more items than there are clusters.
+    # A column has to be seen in more samples than there are clusters.
     table = X.copy()
     table[seen:, [5, 9]] = np.nan
     with pytest.warns(UserWarning, match="2 columns are too often missing, so kept out and never chosen: 'x5', 'x9'"):
@@ -85,7 +85,7 @@ def test_where_nothing_is_seen_there_is_nothing_to_group_by():
         fit(table)
 
 
-def test_items_without_any_value_are_refused_with_their_numbers():
+def test_samples_without_any_value_are_refused_with_their_numbers():
     table = X.copy()
     table[[3, 9]] = np.nan
     with refuses("2 of 30 rows have no value", "rows 3, 9", "Drop"):
@@ -127,9 +127,9 @@ def test_columns_of_other_types_are_read_and_kept_out_where_they_are_constant(st
 
 
 @pytest.mark.parametrize("library", [pd, pl])
-def test_text_that_is_different_in_nearly_all_items_is_refused_by_name_with_a_way_out(library):
+def test_text_that_is_different_in_nearly_all_samples_is_refused_by_name_with_a_way_out(library):
     columns = {**dict(zip(NAMES, X.T, strict=True)), "who": NAMED}
-    with refuses("'who'", "30 different values in 30 items", "identifiers", "Drop it", "'who': \"hamming\""):
+    with refuses("'who'", "30 different values in 30 samples", "identifiers", "Drop it", "'who': \"hamming\""):
         fit(library.DataFrame(columns))
     # Said so, it is meant.
     found = fit(library.DataFrame(columns), metric={"who": "hamming"}, n_features_to_select=6)
@@ -179,7 +179,7 @@ def test_what_a_sparse_matrix_stores_is_finite(value):
 
 def test_sparse_matrices_have_one_metric():
     for metric in ("manhattan", "hamming", {3: "ordinal"}, abs):
-        with refuses('metric="euclidean"', "'x3'" if isinstance(metric, dict) else "'x0'", r"toarray\(\)"):
+        with refuses('metric="sqeuclidean"', "'x3'" if isinstance(metric, dict) else "'x0'", r"toarray\(\)"):
             fit(scipy.sparse.csr_array(X), metric=metric)
 
 
@@ -190,7 +190,7 @@ def test_sparse_matrices_are_tables(strict):
 # ---------------------------------------------------------------- metrics
 
 
-@pytest.mark.parametrize(("word", "meant"), [("euclidian", "euclidean"), ("Hamming", "hamming"), ("l1", None)])
+@pytest.mark.parametrize(("word", "meant"), [("euclidian", "sqeuclidean"), ("Hamming", "hamming"), ("l1", None)])
 def test_unknown_metrics_are_answered_by_the_known_and_the_nearest(word, meant):
     for metric, where in ((word, "metric"), ({"gene3": word}, r"metric\['gene3'\]")):
         with refuses(f"{where} must be one of", '"manhattan"', "function", f"got '{word}'") as refused:
@@ -214,7 +214,7 @@ def test_unknown_columns_are_answered_by_the_nearest(key, hint):
         fit(pd.DataFrame(X, columns=NAMES), feature_groups={"g": [key, "gene5"]})
 
 
-@pytest.mark.parametrize("metric", ["euclidean", "manhattan"])
+@pytest.mark.parametrize("metric", ["sqeuclidean", "manhattan"])
 def test_words_have_no_differences(metric):
     for values in (WORDS, pd.Categorical(WORDS)):
         for asked in (metric, {"tissue": metric}):
@@ -250,7 +250,7 @@ def test_a_function_is_a_dissimilarity(function, words):
 
 
 @pytest.mark.parametrize("value", [0.0, np.nan])
-def test_a_function_that_tells_no_items_apart_is_kept_out_by_name(strict, value):
+def test_a_function_that_tells_no_samples_apart_is_kept_out_by_name(strict, value):
     with pytest.warns(UserWarning, match="1 column is constant, so kept out and never chosen: 'x9'"):
         found = fit(X, metric={9: lambda x, y: value}, n_features_to_select=6)
     np.testing.assert_array_equal(found.support_, USEFUL)
@@ -303,7 +303,7 @@ def test_the_smallest_tables_work(strict, n, p, k, search):
     assert np.isfinite(found.gap_curve_.gap).all()
 
 
-def test_as_many_clusters_as_items_explain_everything(strict):
+def test_as_many_clusters_as_samples_explain_everything(strict):
     found = fit(X[:5], n_clusters=5, n_features_to_select=2)
     assert sorted(found.labels_) == [0, 1, 2, 3, 4]
     np.testing.assert_allclose(found.feature_scores_, 1.0, rtol=1e-12)
@@ -339,7 +339,7 @@ def test_constant_columns_do_not_disturb_the_others():
 
 
 def test_a_sample_may_miss_clusters_that_the_whole_has(strict):
-    # Nearly all items are equal: 20 of them are seldom of four kinds.
+    # Nearly all samples are equal: 20 of them are seldom of four kinds.
     table = np.repeat(X[[0, 10, 20, 29]], [200, 2, 2, 2], axis=0)
     for seed in range(5):
         found = fit(table, n_clusters=4, subsample=20, random_state=seed)
@@ -351,12 +351,12 @@ def test_a_sample_may_be_too_small_for_the_clusters(strict, subsample):
     assert set(fit(X, n_clusters=4, subsample=subsample).labels_) == {0, 1, 2, 3}
 
 
-def test_items_that_are_all_equal_are_refused():
+def test_samples_that_are_all_equal_are_refused():
     with refuses("All 30 columns are constant", "nothing to group by"):
         fit(np.tile(X[0], (20, 1)))
 
 
-def test_fewer_distinct_items_than_clusters_are_refused():
+def test_fewer_distinct_samples_than_clusters_are_refused():
     with refuses("only 2 distinct rows", "n_clusters=3", "fewer clusters"):
         fit(np.repeat(X[:2], 5, axis=0))
     assert set(fit(np.repeat(X[:3], 5, axis=0)).labels_) == {0, 1, 2}

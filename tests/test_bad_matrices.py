@@ -10,7 +10,7 @@ import scipy.sparse
 from sparsecluster import SASClustering
 from sparsecluster.datasets import shifted_groups
 
-# Three groups far apart in 3 of 8 matrices; of 14, 10 and 6 items, so that only one numbering of them is right.
+# Three groups far apart in 3 of 8 matrices; of 14, 10 and 6 samples, so that only one numbering of them is right.
 FULL = shifted_groups(mu=10.0, n_features=8, n_useful=3, group_size=14, seed=0)
 ROWS = np.r_[0:14, 14:24, 28:34]
 X, TRUTH, USEFUL = FULL.X[ROWS], FULL.truth[ROWS], FULL.useful
@@ -156,7 +156,7 @@ def test_an_infinite_entry_is_refused_with_its_place(value):
         fit(with_entry(value))
 
 
-def test_an_item_is_not_unlike_itself():
+def test_an_sample_is_not_unlike_itself():
     with refuses("Matrix 3", "not zero", "diagonal", r"0.5 at \(7, 7\)"):
         fit(with_entry(0.5, 7, 7))
 
@@ -197,7 +197,7 @@ def test_there_is_at_least_one_matrix(nothing):
 
 
 @pytest.mark.parametrize("n", [0, 1])
-def test_there_are_at_least_two_items(n):
+def test_there_are_at_least_two_samples(n):
     with refuses("Matrix 0", f"has {n} row", "at least 2"):
         fit(np.zeros((3, n, n)))
 
@@ -241,7 +241,7 @@ def test_an_error_inside_a_function_is_passed_on():
         fit(broken)
 
 
-def test_there_are_no_more_clusters_than_items():
+def test_there_are_no_more_clusters_than_samples():
     with refuses(r"n_clusters must be a whole number in \[2, 30\]", "got 31", "30 rows"):
         fit(D, n_clusters=31)
 
@@ -251,7 +251,7 @@ def test_there_are_no_more_features_to_choose_than_matrices():
         fit(D, n_features_to_select=9)
 
 
-@pytest.mark.parametrize("metric", ["auto", "euclidean", "manhattan"])
+@pytest.mark.parametrize("metric", ["auto", "sqeuclidean", "manhattan"])
 def test_matrices_without_the_word_are_not_understood(metric):
     with refuses("dim 3", "dim <= 2"):
         fit(D, metric=metric)
@@ -307,23 +307,23 @@ def test_there_are_no_more_features_to_choose_than_matrices_that_say_something()
         fit(with_matrix(0.0), n_features_to_select=8)
 
 
-def test_an_item_that_no_matrix_sees_is_refused_with_its_number():
+def test_an_sample_that_no_matrix_sees_is_refused_with_its_number():
     matrices = D.copy()
     matrices[:, 5] = matrices[:, :, 5] = np.nan
     with refuses("no value", "5"):
         fit(matrices)
 
 
-def test_fewer_distinct_items_than_clusters_are_refused():
+def test_fewer_distinct_samples_than_clusters_are_refused():
     rows = np.repeat([0, 29], 5)
     with refuses("only 2 distinct", "n_clusters=3"):
         fit(D[:, rows][:, :, rows])
 
 
-# ---------------------------------------------------------------- new items
+# ---------------------------------------------------------------- new samples
 
 
-NEEDED = ["dissimilarities to the 30 items of fit", "8 matrices of new x 30"]
+NEEDED = ["dissimilarities to the 30 samples of fit", "8 matrices of new x 30"]
 
 
 @pytest.mark.parametrize(
@@ -339,29 +339,29 @@ NEEDED = ["dissimilarities to the 30 items of fit", "8 matrices of new x 30"]
         (None, "NoneType"),
     ],
 )
-def test_new_items_come_with_their_dissimilarities_to_all_items_of_fit(found, new, shown):
+def test_new_samples_come_with_their_dissimilarities_to_all_samples_of_fit(found, new, shown):
     for ask in (found.predict, found.score):
         with refuses(*NEEDED, shown):
             ask(new)
 
 
-def test_matrices_of_new_items_have_one_length(found):
+def test_matrices_of_new_samples_have_one_length(found):
     with refuses(*NEEDED, r"matrix 1 has shape \(6, 30\)"):
         found.predict([matrix[: 5 + a] for a, matrix in enumerate(D)])
 
 
 @pytest.mark.parametrize("value", [-1.0, np.inf])
-def test_dissimilarities_of_new_items_are_finite_and_not_negative(found, value):
+def test_dissimilarities_of_new_samples_are_finite_and_not_negative(found, value):
     with refuses("Matrix 2 has an entry that is", "negative" if value < 0 else "infinite"):
         found.predict(with_entry(value, matrix=2)[:, :9])
 
 
-def test_a_bad_dissimilarity_of_a_new_item_is_named_with_its_place(found):
+def test_a_bad_dissimilarity_of_a_new_sample_is_named_with_its_place(found):
     with refuses("(?i)matrix 2", r"\(4, 7\)"):
         found.predict(with_entry(-1.0, matrix=2)[:, :9])
 
 
-def test_words_are_no_dissimilarities_of_new_items(found):
+def test_words_are_no_dissimilarities_of_new_samples(found):
     with refuses("(?i)matrix 0"):
         found.predict(np.full((8, 5, 30), "near"))
 
@@ -373,7 +373,7 @@ def test_nobody_has_nothing_to_say(found):
 # ---------------------------------------------------------------- what is left out
 
 
-def test_matrices_have_no_centres_and_no_names(found):
+def test_matrices_have_no_centers_and_no_names(found):
     assert not hasattr(found, "cluster_centers_")
     assert not hasattr(found, "feature_names_in_")
     assert found.n_features_in_ == 8

@@ -1,4 +1,4 @@
-"""Parameters and new items that cannot be right are refused in plain words."""
+"""Parameters and new samples that cannot be right are refused in plain words."""
 
 import re
 
@@ -8,9 +8,9 @@ import pytest
 import scipy.sparse
 from sklearn.exceptions import NotFittedError
 
-import sparsecluster.parallel
-import sparsecluster.progress
-import sparsecluster.search
+import sparsecluster._search.search
+import sparsecluster._utils.parallel
+import sparsecluster._utils.progress
 from sparsecluster import SASClustering
 from tests.test_bad_input import NAMES, TRUTH, USEFUL, WORDS, X, fit, frame_with, refuses, table_with
 
@@ -23,7 +23,7 @@ def test_number_of_clusters_is_a_whole_number_of_two_or_more(k):
         fit(X, n_clusters=k)
 
 
-def test_there_are_no_more_clusters_than_items():
+def test_there_are_no_more_clusters_than_samples():
     with refuses(r"n_clusters must be a whole number in \[2, 30\]", "got 31", "30 rows"):
         fit(X, n_clusters=31)
 
@@ -92,13 +92,13 @@ def test_counts_are_at_least_one(parameter, value):
         3,
     ],
 )
-def test_a_given_start_is_a_labelling_or_a_subset(init):
+def test_a_given_start_is_a_labeling_or_a_subset(init):
     with refuses("init", "30 whole numbers", "all 3 clusters", "30 booleans", "got", "shape") as refused:
         fit(X, init=init)
     assert str(np.shape(init)) in str(refused.value)
 
 
-# ---------------------------------------------------------------- new items
+# ---------------------------------------------------------------- new samples
 
 
 def test_nothing_can_be_asked_before_fit():
@@ -111,7 +111,7 @@ def test_nothing_can_be_asked_before_fit():
             ask()
 
 
-def test_new_items_have_the_columns_of_fit():
+def test_new_samples_have_the_columns_of_fit():
     found = fit(frame_with("gene0", X[:, 0]))
     with refuses("X has 4 features", "expecting 30"):
         fit(X).predict(X[:, :4])
@@ -121,7 +121,7 @@ def test_new_items_have_the_columns_of_fit():
         found.predict(pd.DataFrame(X, columns=NAMES)[NAMES[::-1]])
 
 
-def test_new_items_are_finite_numbers_or_gaps(strict):
+def test_new_samples_are_finite_numbers_or_gaps(strict):
     found = fit(pd.DataFrame(X, columns=NAMES))
     np.testing.assert_array_equal(found.predict(pd.DataFrame(table_with(np.nan), columns=NAMES)), TRUTH)
     for ask in (found.predict, found.score):
@@ -130,19 +130,19 @@ def test_new_items_are_finite_numbers_or_gaps(strict):
 
 
 @pytest.mark.parametrize("form", [np.asarray, scipy.sparse.csr_array])
-def test_sparse_new_items_are_finite_numbers(form):
+def test_sparse_new_samples_are_finite_numbers(form):
     with refuses("(?i)infinity"):
         fit(form(X)).predict(scipy.sparse.csr_array(table_with(np.inf)))
 
 
-def test_sparse_new_items_have_no_words():
+def test_sparse_new_samples_have_no_words():
     found = fit(np.column_stack([X.astype(object), WORDS]))
     with refuses("sparse matrix", "text", "table", error=TypeError):
         found.predict(scipy.sparse.csr_array(np.column_stack([X, TRUTH])))
 
 
 @pytest.mark.parametrize("tissue", [{}, {"tissue": WORDS}])
-def test_new_items_have_numbers_where_those_of_fit_had(tissue):
+def test_new_samples_have_numbers_where_those_of_fit_had(tissue):
     frame = pd.DataFrame(X, columns=NAMES).assign(**tissue)
     found = fit(frame)
     for ask in (found.predict, found.score):
@@ -156,8 +156,8 @@ def test_new_items_have_numbers_where_those_of_fit_had(tissue):
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_nothing_is_printed_where_nobody_watches(capfd, monkeypatch, n_jobs):
-    monkeypatch.setattr(sparsecluster.progress, "PATIENCE_SECONDS", 0.0)
-    monkeypatch.setattr(sparsecluster.parallel, "THREADS_PAY", 0)
+    monkeypatch.setattr(sparsecluster._utils.progress, "PATIENCE_SECONDS", 0.0)
+    monkeypatch.setattr(sparsecluster._utils.parallel, "THREADS_PAY", 0)
     fit(X, n_jobs=n_jobs)
     assert capfd.readouterr() == ("", "")
 
@@ -167,8 +167,8 @@ def test_an_interrupt_ends_the_fit(monkeypatch, n_jobs):
     def interrupted(*args, **kwargs):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(sparsecluster.search, "climb", interrupted)
-    monkeypatch.setattr(sparsecluster.parallel, "THREADS_PAY", 0)
+    monkeypatch.setattr(sparsecluster._search.search, "climb", interrupted)
+    monkeypatch.setattr(sparsecluster._utils.parallel, "THREADS_PAY", 0)
     estimator = SASClustering(n_features_to_select=6, n_jobs=n_jobs)
     with pytest.raises(KeyboardInterrupt):
         estimator.fit(X)

@@ -1,4 +1,4 @@
-"""Weights under an L1 bound maximise sum_a w_a g_a: against bisection, duality and all that follows."""
+"""Weights under an L1 bound maximize sum_a w_a g_a: against bisection, duality and all that follows."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
 
-from sparsecluster.kernels.weights import bounded_weights, cut_depth
+from sparsecluster._kernels.weights import bounded_weights, cut_depth
 
 # ---------------------------------------------------------------- a twin that is slow and obviously right
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sparsecluster.search import search_size
+from sparsecluster._search.search import search_size
 from tests import naive
 from tests.test_kinds import CLIMBED, KINDS, make
 
 CASES = 40
-# The share of the cases in which the best must be found. It is less where items are grouped by something that is not
+# The share of the cases in which the best must be found. It is less where samples are grouped by something that is not
 # quite what scores measure: levels by plain Hamming, and pairs with gaps as if all were seen, most so where single
 # pairs are missing.
 LEAST = {
@@ -19,7 +19,7 @@ LEAST = {
     "categories with gaps": 0.95,
     "distances with gaps": 0.85,
     "functions with gaps": 0.85,
-    "matrices without items": 0.8,
+    "matrices without samples": 0.8,
     "matrices without pairs": 0.6,
     "mixed with gaps": 0.85,
     "groups of kinds": 0.95,

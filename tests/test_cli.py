@@ -50,7 +50,7 @@ def demo():
 
 
 def test_demo_tells_clusters_features_gap_and_time(demo):
-    sizes = re.search(r"3 clusters of (\d+), (\d+), (\d+) items", demo).groups()
+    sizes = re.search(r"3 clusters of (\d+), (\d+), (\d+) samples", demo).groups()
     assert sum(map(int, sizes)) == 90
     chosen = re.search(r"(\d+) of 500 features make them", demo)[1]
     assert f"Gap statistic for every number of features, largest at {chosen}" in demo

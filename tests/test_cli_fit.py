@@ -14,8 +14,8 @@ from sparsecluster.cli import app
 from sparsecluster.datasets import mixed_groups, shifted_groups
 from sparsecluster.io import read_table
 from sparsecluster.methods.registry import METHODS
-from sparsecluster.report import report_page, summarise
-from sparsecluster.report.items import placed
+from sparsecluster.report import report_page, summarize
+from sparsecluster.report.samples import placed
 
 pd = pytest.importorskip("pandas")
 
@@ -64,13 +64,13 @@ def assert_written(out, estimator, X, ids, names):
     assert features["name"].tolist() == [names[a] for a in order]
     assert features["chosen"].tolist() == estimator.support_[order].tolist()
     np.testing.assert_allclose(features["score"], estimator.feature_scores_[order], atol=2e-6)
-    centres = features[[f"cluster_{c}" for c in range(estimator.n_clusters)]].to_numpy(dtype=object).T
-    for one, other in zip(centres.ravel(), estimator.cluster_centers_[:, order].ravel(), strict=True):
+    centers = features[[f"cluster_{c}" for c in range(estimator.n_clusters)]].to_numpy(dtype=object).T
+    for one, other in zip(centers.ravel(), estimator.cluster_centers_[:, order].ravel(), strict=True):
         assert one == other if isinstance(other, str) else float(one) == pytest.approx(other, rel=1e-9)
     pd.testing.assert_frame_equal(gap.set_index("s"), estimator.gap_curve_.frame(), rtol=1e-9)
     summary = json.loads((out / "summary.json").read_text(encoding="utf-8"))
-    assert (summary["sizes"], summary["n_items"]) == (np.bincount(estimator.labels_).tolist(), len(ids))
-    assert summary["items"] == summarise(estimator, X, ids=list(ids), names=list(names))["items"]
+    assert (summary["sizes"], summary["n_samples"]) == (np.bincount(estimator.labels_).tolist(), len(ids))
+    assert summary["samples"] == summarize(estimator, X, ids=list(ids), names=list(names))["samples"]
     assert (out / "report.html").read_text(encoding="utf-8") == report_page(summary)
     loaded = load_model(out / "model.json")
     np.testing.assert_array_equal(loaded.predict(X), estimator.predict(X))
@@ -126,8 +126,8 @@ def test_genes_in_rows_with_the_preset_for_expression(tmp_path):
     counts.T.to_csv(tmp_path / "genes.tsv", sep="\t", index_label="gene")
     file, out = tmp_path / "genes.tsv", tmp_path / "out"
     told = done("fit", file, "-k", 3, "--transpose", "--preset", "expression", "--out", out)
-    assert "12 rows are features, 30 columns are items" in told
-    assert "log2(1 + x) of all values, then each sample centred and scaled" in told
+    assert "12 rows are features, 30 columns are samples" in told
+    assert "log2(1 + x) of all values, then each sample centered and scaled" in told
     X = pd.DataFrame(ExpressionScaler().fit_transform(counts), index=IDS, columns=counts.columns)
     assert_written(out, SASClustering(3).fit(X), X, IDS, list(counts.columns))
     # The model knows how its tables are prepared.
@@ -198,7 +198,7 @@ def test_numbers_are_read_to_the_last_bit(tmp_path):
     np.testing.assert_array_equal(read_table(tmp_path / "table.csv").X.to_numpy(), FULL.X)
 
 
-def test_what_pandas_writes_of_a_table_without_names_has_no_item_more(tmp_path):
+def test_what_pandas_writes_of_a_table_without_names_has_no_sample_more(tmp_path):
     pd.DataFrame(TABLE.to_numpy()).to_csv(tmp_path / "table.csv")
     told = json.loads(done("fit", tmp_path / "table.csv", "-k", 3, "--size", 4, "--json", "--out", tmp_path / "out"))
     assert told["sizes"] == [12, 10, 8]
@@ -212,7 +212,7 @@ def test_json_says_the_main_numbers_and_the_files(tmp_path, file):
     TABLE.assign(group=GROUPS).to_csv(data, index_label="name")
     told = json.loads(done("fit", data, "-k", 3, "--truth", "group", "--size", 4, "--json", "--out", out))
     found = SASClustering(3, n_features_to_select=4).fit(TABLE)
-    assert (told["n_items"], told["n_features"], told["n_chosen"], told["sizes"]) == (30, 12, 4, [12, 10, 8])
+    assert (told["n_samples"], told["n_features"], told["n_chosen"], told["sizes"]) == (30, 12, 4, [12, 10, 8])
     assert told["explained"] == pytest.approx(found.feature_scores_[found.support_].mean())
     measures = {"rand": rand_index, "ari": adjusted_rand_index, "error": error_rate}
     assert told["truth"] == {key: measure(GROUPS, found.labels_) for key, measure in measures.items()}

@@ -15,11 +15,11 @@ from typer.testing import CliRunner
 from sparsecluster import SASClustering, compare_methods
 from sparsecluster.cli import app
 from sparsecluster.cli.small import DESIGNS
-from sparsecluster.compare import USUAL
 from sparsecluster.datasets import shifted_groups
 from sparsecluster.experiments.catalogue import EXPERIMENTS
+from sparsecluster.inspection.compare import USUAL
+from sparsecluster.io.models import as_dict
 from sparsecluster.methods.registry import METHODS, PLANNED
-from sparsecluster.models import as_dict
 
 pd = pytest.importorskip("pandas")
 
@@ -93,9 +93,9 @@ WRONG = {
     "another encoding": (("fit", "latin.csv", *K), "--encoding"),
     "an encoding that there is not": (("fit", "latin.csv", *K, "--encoding", "zzz"), "zzz"),
     "names in every column": (("fit", "words.csv", *K), "'b'"),
-    "more groups than items": (("fit", "table.csv", "-k", "100"), "[2, 24]"),
+    "more groups than samples": (("fit", "table.csv", "-k", "100"), "[2, 24]"),
     "one group": (("fit", "table.csv", "-k", "1"), "2"),
-    "an unknown metric": (("fit", "table.csv", *K, "--metric", "euclid"), '"euclidean"'),
+    "an unknown metric": (("fit", "table.csv", *K, "--metric", "euclid"), '"sqeuclidean"'),
     "an unknown method": (("fit", "table.csv", *K, "--method", "sass"), "Did you mean 'sas'?"),
     "a method to come": (("fit", "table.csv", *K, "--method", "proclus"), "not available yet"),
     "an unknown id": (("fit", "table.csv", *K, "--id", "nome"), "Did you mean 'name'?"),
@@ -238,7 +238,7 @@ def test_info_shows_how_columns_are_compared_and_what_may_go_wrong(tmp_path):
     (tmp_path / "table.csv").write_text(STRANGE)
     told = json.loads(done("info", tmp_path / "table.csv", "--json"))
     columns = {column.pop("name"): column for column in told["columns"]}
-    assert told["items"] == 20
+    assert told["samples"] == 20
     assert columns["n"] == {"compared by": "squared difference", "values": 20, "gaps": 0.0, "example": "0"}
     assert columns["word"] == {"compared by": "same level or not", "values": 2, "gaps": 0.0, "example": "a"}
     assert columns["flag"]["compared by"] == "same level or not"
@@ -248,7 +248,7 @@ def test_info_shows_how_columns_are_compared_and_what_may_go_wrong(tmp_path):
     assert "constant and would be kept out: still, rare" in notes
     assert "fewer than 10 % of the rows: rare" in notes
     words = done("info", "-", given=STRANGE)
-    assert words.startswith("20 items, 6 columns.\n")
+    assert words.startswith("20 samples, 6 columns.\n")
     assert "[bold]x[/bold]" in words
     assert re.search(r"rare +squared difference +1 +95%", words)
 
@@ -263,7 +263,7 @@ def test_simulated_tables_have_useful_features_first_and_the_truth_last(tmp_path
     file = tmp_path / "deep" / "table.csv"
     told = done("simulate", design, "--features", 60, "--seed", 3, "--out", file)
     frame = pd.read_csv(file)
-    n, p, useful = map(int, re.match(r"(\d+) items, (\d+) features, (\d+) of them useful", told).groups())
+    n, p, useful = map(int, re.match(r"(\d+) samples, (\d+) features, (\d+) of them useful", told).groups())
     assert frame.shape == (n, p + 1) == (90, 61)
     assert frame.columns[-1] == "group"
     assert frame["group"].nunique() == 3

@@ -7,9 +7,9 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from sparsecluster.climb import Problem, climb
-from sparsecluster.clusterers.base import Clusterer
-from sparsecluster.kernels.select import largest
+from sparsecluster._clusterers.base import Clusterer
+from sparsecluster._kernels.select import largest
+from sparsecluster._search.climb import Problem, climb
 from tests import naive
 
 
@@ -17,11 +17,11 @@ class RandomLabels(Clusterer):
     """Ignores the data, so the objective goes up and down."""
 
     def solve(self, task):
-        return naive.random_labels(task.rng, task.features.n_items, task.n_clusters)
+        return naive.random_labels(task.rng, task.features.n_samples, task.n_clusters)
 
 
 def starts(count, n=25, p=12, k=3, whole=False):
-    """Tables with a labelling to start from and a size."""
+    """Tables with a labeling to start from and a size."""
     rng = np.random.default_rng(0)
     for number in range(count):
         yield naive.random_table(rng, n, p, whole), naive.random_labels(rng, n, k), 1 + number % p, rng
@@ -77,8 +77,8 @@ def test_permuting_features_permutes_the_subset(problem_of):
         np.testing.assert_array_equal(other.labels, found.labels)
 
 
-def test_permuting_items_or_renaming_clusters_changes_no_optimum(problem_of):
-    """From a local optimum there is nowhere to go, whatever the clusters are called and the items' order."""
+def test_permuting_samples_or_renaming_clusters_changes_no_optimum(problem_of):
+    """From a local optimum there is nowhere to go, whatever the clusters are called and the samples' order."""
     for table, labels, size, rng in starts(12):
         found = climb(problem_of(table, 3), labels, size, rng)
         order, names = rng.permutation(25), rng.permutation(3).astype(np.int32)
@@ -98,7 +98,7 @@ def test_every_pass_counts_what_it_changed(problem_of):
             assert part.history == whole.history[: t + 1]
         for before, after in pairwise(parts):
             step = after.history[-1]
-            assert step.items_moved == np.count_nonzero(before.labels != after.labels)
+            assert step.samples_moved == np.count_nonzero(before.labels != after.labels)
             assert step.features_changed == len(set(after.subset) - set(before.subset))
             passes += 1
         np.testing.assert_array_equal(parts[-1].labels, whole.labels)

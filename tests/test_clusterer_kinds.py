@@ -16,13 +16,13 @@ from sklearn.mixture import GaussianMixture
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from sparsecluster.climb import Problem, climb
-from sparsecluster.clusterers.hierarchical import Hierarchical, cut
-from sparsecluster.clusterers.kmeans import HillClimb
-from sparsecluster.clusterers.kmedoids import medoids_of
-from sparsecluster.clusterers.registry import CLUSTERERS, ON_ROWS, make_clusterer
-from sparsecluster.clusterers.spectral import gaussian_affinity, spectral_rows
-from sparsecluster.features.base import Features, dissimilarity
+from sparsecluster._clusterers.hierarchical import Hierarchical, cut
+from sparsecluster._clusterers.kmeans import HillClimb
+from sparsecluster._clusterers.kmedoids import medoids_of
+from sparsecluster._clusterers.registry import CLUSTERERS, ON_ROWS, make_clusterer
+from sparsecluster._clusterers.spectral import gaussian_affinity, spectral_rows
+from sparsecluster._features.base import Features, dissimilarity
+from sparsecluster._search.climb import Problem, climb
 from tests import naive
 
 NAMES = sorted(CLUSTERERS)
@@ -44,7 +44,7 @@ class OnlyPairs(Features):
 
     def __init__(self, gaps):
         self.gaps = gaps
-        self.n_features, self.n_items = gaps.shape[:2]
+        self.n_features, self.n_samples = gaps.shape[:2]
 
     def within(self, labels):
         halves = self.gaps / 2
@@ -52,7 +52,7 @@ class OnlyPairs(Features):
 
     @property
     def total(self):
-        return self.within(np.zeros(self.n_items))
+        return self.within(np.zeros(self.n_samples))
 
     def scores(self, labels, n_clusters):
         return 1 - self.within(labels) / self.total
@@ -67,7 +67,7 @@ class OnlyPairs(Features):
         return HillClimb().cluster(self, np.array([feature]), n_clusters, np.random.default_rng(0))
 
     def permuted(self, seed):
-        orders = np.random.default_rng(seed).permuted(np.tile(np.arange(self.n_items), (self.n_features, 1)), axis=1)
+        orders = np.random.default_rng(seed).permuted(np.tile(np.arange(self.n_samples), (self.n_features, 1)), axis=1)
         return OnlyPairs(np.array([gap[np.ix_(o, o)] for gap, o in zip(self.gaps, orders, strict=True)]))
 
 
@@ -85,7 +85,7 @@ def run(name, features, k, seed=0, **options):
 
 
 def same_groups(left, right):
-    """Whether two labellings differ by the names of their groups only."""
+    """Whether two labelings differ by the names of their groups only."""
     left, right = np.asarray(left), np.asarray(right)
     return np.array_equal(left[:, None] == left, right[:, None] == right)
 
@@ -143,7 +143,7 @@ def test_there_are_always_k_clusters(features_of, name, k):
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name not in ON_ROWS])
-def test_there_are_k_clusters_of_items_that_are_all_the_same(name):
+def test_there_are_k_clusters_of_samples_that_are_all_the_same(name):
     for k in (2, 6):
         assert set(run(name, OnlyPairs(np.zeros((2, 6, 6))), k)) == set(range(k))
 
@@ -193,8 +193,8 @@ def test_a_climb_never_ends_below_its_start(features_of, name):
 
 
 def medoid_loss(gaps, labels):
-    """Sum over clusters of the dissimilarities to the best of its items."""
-    return sum(gaps[np.ix_(items, items)].sum(axis=1).min() for items in naive.members(labels))
+    """Sum over clusters of the dissimilarities to the best of its samples."""
+    return sum(gaps[np.ix_(samples, samples)].sum(axis=1).min() for samples in naive.members(labels))
 
 
 def test_medoids_are_at_least_as_good_as_pam_in_r(reference, features_of):
@@ -216,7 +216,7 @@ def test_a_medoid_has_the_smallest_sum_in_its_cluster():
     rng = np.random.default_rng(0)
     for n, k in ((5, 5), (12, 2), (20, 6)):
         gaps, labels = random_gaps(rng, 1, n)[0], naive.random_labels(rng, n, k)
-        best = [min(items, key=lambda i: gaps[i, items].sum()) for items in naive.members(labels)]
+        best = [min(samples, key=lambda i: gaps[i, samples].sum()) for samples in naive.members(labels)]
         assert medoids_of(gaps, labels, k).tolist() == best
 
 
@@ -230,7 +230,7 @@ def test_medoids_start_from_warm_labels_and_only_get_better(features_of):
         np.testing.assert_array_equal(first, other)
         assert medoid_loss(gaps_of(features), first) <= medoid_loss(gaps_of(features), warm)
         stayed.append(np.array_equal(run("kmedoids", features, 4, warm=first), first))
-    # Where an item of the cluster is a better medoid than the one it was made with, there may be one more step.
+    # Where a sample of the cluster is a better medoid than the one it was made with, there may be one more step.
     assert np.mean(stayed) > 0.5
 
 
@@ -272,7 +272,7 @@ def test_spectral_rows_span_the_leading_eigenvectors_and_have_length_one(k):
 
 @pytest.mark.parametrize(("spread", "least"), [(0.5, 1.0), (1.5, 0.8)])
 def test_spectral_agrees_with_sklearn(features_of, spread, least):
-    """Wholly where groups are clear, and but for a few items where they touch: the scaling of the rows differs."""
+    """Wholly where groups are clear, and but for a few samples where they touch: the scaling of the rows differs."""
     for seed in range(5):
         rng = np.random.default_rng(seed)
         truth = rng.permutation(np.arange(60) % 3)
@@ -288,13 +288,13 @@ def test_spectral_groups_do_not_depend_on_units(features_of):
     assert same_groups(small, large)
 
 
-def test_an_item_in_none_of_the_leading_eigenvectors_has_finite_rows():
+def test_an_sample_in_none_of_the_leading_eigenvectors_has_finite_rows():
     rows = spectral_rows(np.eye(5), 2)
     assert np.isfinite(rows).all()
     assert sorted((rows**2).sum(axis=1)) == pytest.approx([0, 0, 0, 1, 1])
 
 
-def test_spectral_leaves_an_item_far_from_all_others_alone():
+def test_spectral_leaves_an_sample_far_from_all_others_alone():
     places = np.append(np.random.default_rng(0).standard_normal(12), 1e4)
     labels = run("spectral", OnlyPairs(((places[:, None] - places) ** 2)[None]), 2)
     assert same_groups(labels, np.arange(13) == 12)

@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sparsecluster.clusterers.kmeans import COLD_PASSES, WARM_PASSES, KMeans, cheaper_form
+from sparsecluster._clusterers.kmeans import COLD_PASSES, WARM_PASSES, KMeans, cheaper_form
 from tests import naive
 
 FORMS = ["pairs", "rows"]
 
 
 def explained(features, subset, labels):
-    """What k-means maximises on standardised columns: the sum of scores on the subset."""
+    """What k-means maximizes on standardized columns: the sum of scores on the subset."""
     return naive.scores(features.source.values[:, subset], labels).sum()
 
 
@@ -45,7 +45,7 @@ def test_pairs_and_rows_give_the_same_labels_from_warm_ones(features_of):
 
 @pytest.mark.parametrize("whole", [False, True])
 @pytest.mark.parametrize("form", FORMS)
-def test_no_move_of_a_single_item_is_better_and_no_cluster_is_empty(features_of, form, whole):
+def test_no_move_of_a_single_sample_is_better_and_no_cluster_is_empty(features_of, form, whole):
     for table, subset, k, rng in cases(2, 15, whole):
         features = features_of(table)
         for warm in (None, naive.random_labels(rng, len(table), k)):
@@ -69,7 +69,7 @@ def test_no_cluster_is_empty_where_rows_are_equal(features_of, form, k):
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_as_many_clusters_as_items_explain_all(features_of, form):
+def test_as_many_clusters_as_samples_explain_all(features_of, form):
     features = features_of(np.random.default_rng(0).standard_normal((12, 4)))
     labels = KMeans(form).cluster(features, np.arange(4), 12, np.random.default_rng(0))
     assert sorted(labels) == list(range(12))
@@ -101,7 +101,7 @@ def test_the_best_of_several_starts_is_kept(features_of, form):
 
 
 @pytest.mark.parametrize("passes", [WARM_PASSES, COLD_PASSES])
-def test_few_items_are_seen_as_pairs_and_many_as_rows(passes):
+def test_few_samples_are_seen_as_pairs_and_many_as_rows(passes):
     forms = [cheaper_form(n, 3, passes) for n in (2, 10, 30, 100, 1_000, 10_000, 100_000)]
     assert forms[0] == forms[1] == forms[2] == "pairs"
     assert forms[-1] == forms[-2] == "rows"

@@ -10,13 +10,13 @@ from sklearn.cluster import KMeans as SklearnKMeans
 from sklearn.mixture import GaussianMixture
 from sklearn.preprocessing import StandardScaler
 
-from sparsecluster.clusterers.hierarchical import Hierarchical
-from sparsecluster.clusterers.kmeans import HillClimb, KMeans
-from sparsecluster.clusterers.own import Own, dense
-from sparsecluster.clusterers.partition import Partition
-from sparsecluster.clusterers.registry import CLUSTERERS, ON_ROWS, make_clusterer
-from sparsecluster.clusterers.spectral import Spectral, gaussian_affinity
-from sparsecluster.features.base import Rows, SeenRows, SparseRows
+from sparsecluster._clusterers.hierarchical import Hierarchical
+from sparsecluster._clusterers.kmeans import HillClimb, KMeans
+from sparsecluster._clusterers.own import Own, dense
+from sparsecluster._clusterers.partition import Partition
+from sparsecluster._clusterers.registry import CLUSTERERS, ON_ROWS, make_clusterer
+from sparsecluster._clusterers.spectral import Spectral, gaussian_affinity
+from sparsecluster._features.base import Rows, SeenRows, SparseRows
 from tests import naive
 from tests.test_clusterer_kinds import LINKAGES, NAMES, OnlyPairs, clear_groups, make, random_gaps, run, same_groups
 
@@ -97,16 +97,16 @@ def test_an_own_object_that_asks_for_no_pairs_gets_coordinates(features_of, seen
     assert own.needs == "rows"
     for subset in (np.array([2, 5]), np.array([0, 1, 2, 3, 4, 6, 7])):
         own.cluster(features, subset, 2, np.random.default_rng(0))
-        np.testing.assert_allclose(seen[-1][0], naive.standardised(table)[:, subset])
+        np.testing.assert_allclose(seen[-1][0], naive.standardized(table)[:, subset])
 
 
 def test_all_kinds_of_rows_become_one_table():
     values = np.array([[0.0, 2.0, 0.0, 1.0], [3.0, 0.0, 0.0, 0.0], [0.0, 5.0, 7.0, 0.0]])
     means, weights = values.mean(axis=0), np.array([1.0, 4.0, 0.0, 0.25])
     expected = ((values - means) * np.sqrt(weights))[:, [0, 1, 3]]
-    items, columns = np.nonzero(values)
-    starts = np.searchsorted(items, np.arange(4))
-    sparse = SparseRows(values[items, columns], columns, starts, means, weights)
+    samples, columns = np.nonzero(values)
+    starts = np.searchsorted(samples, np.arange(4))
+    sparse = SparseRows(values[samples, columns], columns, starts, means, weights)
     for rows in (
         Rows(values - means, weights),
         Rows((values - means).astype(np.float32), weights),
@@ -145,13 +145,13 @@ def test_the_wrong_number_of_labels_is_refused(features_of):
 
 
 @pytest.mark.parametrize(("labels", "shape"), [([0, 1], r"\(2,\)"), (np.zeros((60, 1)), r"\(60, 1\)"), (1, r"\(\)")])
-def test_labels_that_are_not_one_an_item_are_refused(features_of, labels, shape):
+def test_labels_that_are_not_one_an_sample_are_refused(features_of, labels, shape):
     class Odd:
         def fit_predict(self, X):
             return labels
 
     with pytest.raises(
-        ValueError, match=rf"Odd.fit_predict must return one label for each of the 60 items; got.*{shape}"
+        ValueError, match=rf"Odd.fit_predict must return one label for each of the 60 samples; got.*{shape}"
     ):
         run(Own(Odd()), features_of(clear_groups()[0]), 2)
 
@@ -193,7 +193,7 @@ def test_an_unknown_name_is_refused_with_the_nearest():
     ],
 )
 def test_what_needs_coordinates_is_refused_where_there_are_none(choice, shown):
-    message = rf'clusterer={shown} needs coordinates of the items.*Use "hillclimb", "kmedoids", .*"precomputed"\.$'
+    message = rf'clusterer={shown} needs coordinates of the samples.*Use "hillclimb", "kmedoids", .*"precomputed"\.$'
     with pytest.raises(ValueError, match=message):
         make_clusterer(choice, has_rows=False)
     make_clusterer(choice, has_rows=True)

@@ -11,9 +11,9 @@ from typer.testing import CliRunner
 
 from sparsecluster import compare_methods
 from sparsecluster.cli import app
-from sparsecluster.compare import USUAL, Compared, Comparison
-from sparsecluster.evaluate import agreement_matrix, error_rate, rand_index
+from sparsecluster.inspection.compare import USUAL, Compared, Comparison
 from sparsecluster.methods.registry import METHODS, make_method
+from sparsecluster.metrics import agreement_matrix, error_rate, rand_index
 
 QUICK = ("ward", "complete", "kmeans++")
 
@@ -120,11 +120,11 @@ def test_a_parameter_that_no_method_has_is_refused():
 
 
 def test_agreement_is_symmetric_with_ones_on_the_diagonal():
-    labellings = np.random.default_rng(0).integers(0, 3, (5, 20))
-    matrix = agreement_matrix(list(labellings))
+    labelings = np.random.default_rng(0).integers(0, 3, (5, 20))
+    matrix = agreement_matrix(list(labelings))
     np.testing.assert_array_equal(matrix, matrix.T)
     np.testing.assert_array_equal(np.diag(matrix), 1.0)
-    assert matrix[1, 3] == pytest.approx(adjusted_rand_score(labellings[1], labellings[3]))
+    assert matrix[1, 3] == pytest.approx(adjusted_rand_score(labelings[1], labelings[3]))
 
 
 def test_agreement_of_methods_has_their_names_and_is_that_of_the_first_repeat(found):
@@ -182,7 +182,7 @@ def test_an_unknown_method_is_answered_before_any_is_run():
 
 @pytest.mark.parametrize("truth", [TRUTH[:-1], np.r_[TRUTH, 0], TRUTH[:, None], 3])
 def test_a_truth_of_another_length_is_refused(truth):
-    with pytest.raises(ValueError, match="one group for each of the 12 items"):
+    with pytest.raises(ValueError, match="one group for each of the 12 samples"):
         compare_methods(X, 2, methods=["ward"], truth=truth)
 
 
@@ -201,7 +201,7 @@ def test_the_truth_of_matrices_has_one_group_for_each_of_their_rows():
     matrices = [np.abs(X[:, [a]] - X[:, a]) for a in range(5)]
     result = compare_methods(matrices, 2, methods=["complete"], truth=TRUTH, repeats=1, metric="precomputed")
     assert result.frame().loc["complete", "rand"] == 1.0
-    with pytest.raises(ValueError, match="12 items"):
+    with pytest.raises(ValueError, match="12 samples"):
         compare_methods(matrices, 2, methods=["complete"], truth=TRUTH[:5], metric="precomputed")
 
 

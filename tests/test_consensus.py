@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sparsecluster.climb import climb
-from sparsecluster.consensus import NEAR_BEST, VOTERS, consensus
-from sparsecluster.search import Pool, search_size
+from sparsecluster._search.climb import climb
+from sparsecluster._search.consensus import NEAR_BEST, VOTERS, consensus
+from sparsecluster._search.search import Pool, search_size
 from tests import naive
 
 K, SIZE = 3, 5
@@ -103,7 +103,7 @@ def test_climbs_that_differ_in_names_alone_agree(case):
 
 
 def test_the_answer_is_a_climb_from_what_is_shared(case):
-    """Voters that agree on most items and differ on one: the majority wins."""
+    """Voters that agree on most samples and differ on one: the majority wins."""
     problem, climbs, rng = case
     best, second = climbs[0], second_best(climbs)
     off = second.labels.copy()

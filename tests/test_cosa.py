@@ -1,4 +1,4 @@
-"""COSA: its kernels, weights for every item and weights for all, and what it does with any kind of table."""
+"""COSA: its kernels, weights for every sample and weights for all, and what it does with any kind of table."""
 
 import numpy as np
 import pytest
@@ -7,19 +7,19 @@ from scipy.spatial.distance import squareform
 from scipy.special import logsumexp
 
 from sparsecluster import COSA, GapCurve, PlainClustering
+from sparsecluster._kernels.cosa import inverse_exponential, sample_weights
 from sparsecluster.datasets import shifted_groups
-from sparsecluster.kernels.cosa import inverse_exponential, item_weights
+from sparsecluster.methods._weights import alternate
 from sparsecluster.methods.cosa import PENALTIES, Entropic
-from sparsecluster.methods.weights import alternate
 from tests import naive
 
 # Groups that overlap, so that any other random number or rounding shows.
 HARD = shifted_groups(mu=0.8, n_features=20, n_useful=8, group_size=12, seed=1).X
-# Three groups far apart in 6 of 12 features; of 14, 10 and 6 items, so that only one numbering of them is right.
+# Three groups far apart in 6 of 12 features; of 14, 10 and 6 samples, so that only one numbering of them is right.
 FULL = shifted_groups(mu=4.0, n_features=12, n_useful=6, group_size=14, seed=0)
 ROWS = np.r_[0:14, 14:24, 28:34]
 EASY, TRUTH, USEFUL = FULL.X[ROWS], FULL.truth[ROWS], FULL.useful
-BOTH = pytest.mark.parametrize("weights", ["items", "common"])
+BOTH = pytest.mark.parametrize("weights", ["samples", "common"])
 
 
 def fit(table, **parameters):
@@ -50,10 +50,10 @@ def slow_sums(apart, weights):
     return np.array([np.maximum(weights[i], weights[j]) @ row for row, (i, j) in rows])
 
 
-def slow_weights(apart, neighbours, penalty):
-    """w_ia in proportion to exp(-S_ia / l), S_ia = mean of d_ija over the neighbours j of i."""
+def slow_weights(apart, neighbors, penalty):
+    """w_ia in proportion to exp(-S_ia / l), S_ia = mean of d_ija over the neighbors j of i."""
     cube = np.stack([squareform(column) for column in apart.T], axis=2)
-    means = np.array([cube[i, near].mean(axis=0) for i, near in enumerate(neighbours)])
+    means = np.array([cube[i, near].mean(axis=0) for i, near in enumerate(neighbors)])
     return np.exp(-means / penalty - logsumexp(-means / penalty, axis=1, keepdims=True))
 
 
@@ -117,7 +117,7 @@ def test_distances_are_right_on_the_edge_of_what_the_computer_can_hold(weights):
         )
 
 
-def test_features_without_weight_do_not_make_items_near():
+def test_features_without_weight_do_not_make_samples_near():
     apart = np.array([[2.0, 0.001], [3.0, 0.002], [4.0, 0.003]])
     weights = np.tile([1.0, 0.0], (3, 1))
     for scale in (1e-6, 1e-3, 0.1, 10.0):
@@ -126,26 +126,26 @@ def test_features_without_weight_do_not_make_items_near():
 
 @pytest.mark.parametrize("penalty", [0.05, 0.2, 5.0])
 @pytest.mark.parametrize("near", [1, 3, 6])
-def test_weights_of_items_are_those_of_the_formula(penalty, near):
+def test_weights_of_samples_are_those_of_the_formula(penalty, near):
     for seed in range(3):
         apart, _ = random_pairs(seed)
         rng = np.random.default_rng(seed)
-        neighbours = np.array([rng.choice([j for j in range(7) if j != i], near, replace=False) for i in range(7)])
-        ours = item_weights(apart, neighbours, penalty)
-        np.testing.assert_allclose(ours, slow_weights(apart, neighbours, penalty), rtol=1e-10)
+        neighbors = np.array([rng.choice([j for j in range(7) if j != i], near, replace=False) for i in range(7)])
+        ours = sample_weights(apart, neighbors, penalty)
+        np.testing.assert_allclose(ours, slow_weights(apart, neighbors, penalty), rtol=1e-10)
         np.testing.assert_allclose(ours.sum(axis=1), 1.0, rtol=1e-12)
 
 
-def test_weights_of_items_have_limits():
+def test_weights_of_samples_have_limits():
     apart, _ = random_pairs(0)
-    neighbours = np.array([[j for j in range(7) if j != i] for i in range(7)])
-    np.testing.assert_allclose(item_weights(apart, neighbours, 1e9), 1 / 5, rtol=1e-8)
-    sharp = item_weights(apart, neighbours, 1e-9)
+    neighbors = np.array([[j for j in range(7) if j != i] for i in range(7)])
+    np.testing.assert_allclose(sample_weights(apart, neighbors, 1e9), 1 / 5, rtol=1e-8)
+    sharp = sample_weights(apart, neighbors, 1e-9)
     np.testing.assert_array_equal(np.sort(sharp, axis=1), np.tile([0, 0, 0, 0, 1], (7, 1)))
-    np.testing.assert_array_equal(sharp.argmax(axis=1), slow_weights(apart, neighbours, 0.1).argmax(axis=1))
+    np.testing.assert_array_equal(sharp.argmax(axis=1), slow_weights(apart, neighbors, 0.1).argmax(axis=1))
 
 
-# ---------------------------------------------------------------- weights for every item
+# ---------------------------------------------------------------- weights for every sample
 
 
 @pytest.mark.parametrize("penalty", [0.1, 0.2, 1.0])
@@ -155,7 +155,7 @@ def test_the_alternation_is_that_of_the_paper(penalty, steps):
     found = fit(table, penalty=penalty, max_iter=steps)
     assert found.n_iter_ == steps
     weights, square = slow_cosa(by_pair(*map(differences, table.T)), 16, penalty, 4, steps)
-    np.testing.assert_allclose(found.item_weights_, weights, rtol=0, atol=1e-7)
+    np.testing.assert_allclose(found.sample_weights_, weights, rtol=0, atol=1e-7)
     np.testing.assert_allclose(found.dissimilarity_, square, rtol=0, atol=1e-6)
     np.testing.assert_allclose(found.feature_weights_, weights.mean(axis=0), rtol=0, atol=1e-7)
 
@@ -169,10 +169,10 @@ def test_dissimilarity_is_one_and_weights_are_shares():
     np.testing.assert_array_equal(square, square.T)
     assert not np.diag(square).any()
     assert (square[~np.eye(36, dtype=bool)] > 0).all()
-    np.testing.assert_allclose(found.item_weights_.sum(axis=1), 1.0, rtol=1e-12)
-    assert not found.item_weights_[:, 20].any()
+    np.testing.assert_allclose(found.sample_weights_.sum(axis=1), 1.0, rtol=1e-12)
+    assert not found.sample_weights_[:, 20].any()
     assert found.support_.tolist() == [True] * 20 + [False]
-    np.testing.assert_allclose(found.feature_weights_, found.item_weights_.mean(axis=0), rtol=1e-12)
+    np.testing.assert_allclose(found.feature_weights_, found.sample_weights_.mean(axis=0), rtol=1e-12)
 
 
 def test_the_alternation_ends_where_weights_have_settled():
@@ -184,7 +184,7 @@ def test_the_alternation_ends_where_weights_have_settled():
 def groups_of_their_own(seed, sizes=(16, 13, 10), n_features=40, own=6):
     """Each group is at 1.5 within 0.1 in six features of its own, where all others are anywhere; the rest is noise.
 
-    A shift alone would not do: items of two groups that differ in a feature are each as near to their own there.
+    A shift alone would not do: samples of two groups that differ in a feature are each as near to their own there.
     """
     rng = np.random.default_rng(seed)
     truth = np.repeat(np.arange(3), sizes)
@@ -199,8 +199,8 @@ def test_groups_that_live_on_different_features_are_found_with_their_features(se
     table, truth, mine = groups_of_their_own(seed)
     found = fit(table)
     np.testing.assert_array_equal(found.labels_, truth)
-    own, others = (np.where(mask, found.item_weights_, np.nan) for mask in (mine, ~mine))
-    # Six features of forty have most of the weight of every item; each of them more than any other feature on average.
+    own, others = (np.where(mask, found.sample_weights_, np.nan) for mask in (mine, ~mine))
+    # Six features of forty have most of the weight of every sample; each of them more than any other feature on average.
     assert (np.nansum(own, axis=1) > 0.6).all()
     groups = [truth == c for c in range(3)]
     assert all(np.nanmin(own[g].mean(axis=0)) > np.nanmax(others[g].mean(axis=0)) for g in groups)
@@ -214,11 +214,11 @@ def test_clear_groups_are_found(weights):
     assert found.support_.all()
 
 
-def test_more_neighbours_are_others():
+def test_more_neighbors_are_others():
     one, many = fit(HARD, n_neighbors=1), fit(HARD, n_neighbors=35)
-    assert np.abs(one.item_weights_ - many.item_weights_).max() > 0.01
-    # "auto" is the root of the number of items.
-    np.testing.assert_array_equal(fit(HARD).item_weights_, fit(HARD, n_neighbors=6).item_weights_)
+    assert np.abs(one.sample_weights_ - many.sample_weights_).max() > 0.01
+    # "auto" is the root of the number of samples.
+    np.testing.assert_array_equal(fit(HARD).sample_weights_, fit(HARD, n_neighbors=6).sample_weights_)
 
 
 @pytest.mark.parametrize("clusterer", ["average", "complete", "hillclimb", "kmedoids", "spectral"])
@@ -283,8 +283,8 @@ def test_no_step_lowers_the_objective(problem_of, penalty):
 
 @pytest.mark.parametrize("penalty", [1e4, 1e8, 1e15, 1e18])
 def test_with_a_huge_penalty_all_features_count_alike(penalty):
-    found = fit(EASY, weights="items", penalty=penalty)
-    np.testing.assert_allclose(found.item_weights_, 1 / 12, rtol=1e-3)
+    found = fit(EASY, weights="samples", penalty=penalty)
+    np.testing.assert_allclose(found.sample_weights_, 1 / 12, rtol=1e-3)
     apart = by_pair(*map(differences, EASY.T))
     np.testing.assert_allclose(squareform(found.dissimilarity_), apart.mean(axis=1), rtol=1e-3)
 
@@ -293,7 +293,7 @@ def test_with_a_huge_penalty_all_features_count_alike(penalty):
 def test_common_weights_with_a_huge_penalty_are_the_clusterer_on_all_features_alike(penalty):
     found = fit(HARD, weights="common", penalty=penalty, n_init=10)
     np.testing.assert_allclose(found.feature_weights_, 1 / 20, rtol=1e-3)
-    # What is maximised is then the mean score; single-item moves find no less than scikit-learn's K-means.
+    # What is maximized is then the mean score; single-sample moves find no less than scikit-learn's K-means.
     plain = PlainClustering(algorithm="kmeans++").fit(HARD)
     assert found.feature_scores_.mean() >= plain.feature_scores_.mean() - 1e-12
     easy = fit(EASY, weights="common", penalty=penalty)
@@ -311,12 +311,12 @@ def test_common_weights_with_a_tiny_penalty_are_all_on_one_feature():
 
 
 @pytest.mark.parametrize("penalty", [1e-3, 1e-4, 1e-5])
-def test_items_with_a_tiny_penalty_have_one_feature_each_and_are_compared_by_it(penalty):
+def test_samples_with_a_tiny_penalty_have_one_feature_each_and_are_compared_by_it(penalty):
     found = fit(HARD, penalty=penalty)
-    assert np.median(found.item_weights_.max(axis=1)) > 0.99
-    # As the scale goes to zero, D goes to W times the least d of the features that one of the two items weighs.
+    assert np.median(found.sample_weights_.max(axis=1)) > 0.99
+    # As the scale goes to zero, D goes to W times the least d of the features that one of the two samples weighs.
     apart = by_pair(*map(differences, HARD.T))
-    expected = slow_distances(apart, found.item_weights_, penalty * (1 + 0.1 * found.n_iter_))
+    expected = slow_distances(apart, found.sample_weights_, penalty * (1 + 0.1 * found.n_iter_))
     np.testing.assert_allclose(squareform(found.dissimilarity_), expected, rtol=0.05, atol=1e-3)
 
 
@@ -343,6 +343,6 @@ def test_refitting_leaves_nothing_of_the_other_form():
     assert (found.penalty_, found.gap_curve_) == (0.2, None)
     found.set_params(weights="common").fit(HARD)
     assert found.gap_curve_ is not None
-    assert not hasattr(found, "item_weights_")
+    assert not hasattr(found, "sample_weights_")
     assert not hasattr(found, "dissimilarity_")
     assert found.set_params(penalty=0.3).fit(HARD).gap_curve_ is None

@@ -1,4 +1,4 @@
-"""COSA on tables of every kind: how items are compared, what must not matter, and what is refused."""
+"""COSA on tables of every kind: how samples are compared, what must not matter, and what is refused."""
 
 import numpy as np
 import pandas as pd
@@ -6,9 +6,9 @@ import pytest
 import scipy.sparse
 from scipy.spatial.distance import squareform
 
-import sparsecluster.methods.bounded
+import sparsecluster._utils.parallel
+import sparsecluster.methods._bounded
 import sparsecluster.methods.cosa
-import sparsecluster.parallel
 from sparsecluster import COSA
 from sparsecluster.datasets import mixed_groups, shifted_groups
 from tests.test_cosa import BOTH, EASY, HARD, TRUTH, by_pair, differences, fit
@@ -34,7 +34,7 @@ def with_gaps(table, share=0.1):
     return np.where(np.random.default_rng(0).random(table.shape) < share, np.nan, table)
 
 
-# ---------------------------------------------------------------- how items are compared
+# ---------------------------------------------------------------- how samples are compared
 
 
 def frame_of_all_kinds():
@@ -53,7 +53,7 @@ LEVEL_MATRICES = [*map(unlike, LETTERS.T), *(differences(column.astype(float)) f
     ("table", "metric", "matrices"),
     [
         (NUMBERS, "auto", NUMBER_MATRICES),
-        (NUMBERS, "euclidean", NUMBER_MATRICES),
+        (NUMBERS, "sqeuclidean", NUMBER_MATRICES),
         (NUMBERS, "manhattan", NUMBER_MATRICES),
         (scipy.sparse.csr_array(NUMBERS), "auto", NUMBER_MATRICES),
         (NUMBERS, lambda x, y: abs(x - y) ** 3, [matrix**3 for matrix in NUMBER_MATRICES]),
@@ -62,7 +62,7 @@ LEVEL_MATRICES = [*map(unlike, LETTERS.T), *(differences(column.astype(float)) f
         (np.array(NUMBER_MATRICES) ** 2, "precomputed", [matrix**2 for matrix in NUMBER_MATRICES]),
         (NUMBERS > 0, "auto", [unlike(column) for column in (NUMBERS > 0).T]),
     ],
-    ids=["numbers", "euclidean", "manhattan", "sparse", "function", "text", "mixed", "precomputed", "truth values"],
+    ids=["numbers", "sqeuclidean", "manhattan", "sparse", "function", "text", "mixed", "precomputed", "truth values"],
 )
 def test_features_of_every_kind_have_the_same_mean_and_count_alike(table, metric, matrices):
     found = fit(table, metric=metric, **ALL_ALIKE)
@@ -74,7 +74,7 @@ def test_features_of_every_kind_have_the_same_mean_and_count_alike(table, metric
 def test_numbers_are_compared_by_their_distance(table):
     auto, manhattan = fit(table), fit(table, metric="manhattan")
     np.testing.assert_allclose(auto.dissimilarity_, manhattan.dissimilarity_, rtol=0, atol=1e-5)
-    np.testing.assert_allclose(auto.item_weights_, manhattan.item_weights_, rtol=0, atol=1e-5)
+    np.testing.assert_allclose(auto.sample_weights_, manhattan.sample_weights_, rtol=0, atol=1e-5)
     np.testing.assert_array_equal(auto.labels_, manhattan.labels_)
 
 
@@ -152,15 +152,15 @@ def test_order_of_rows_and_columns_does_not_matter(weights, kind):
     np.testing.assert_array_equal(two.labels_, one.labels_[rows])
     np.testing.assert_array_equal(two.feature_weights_, one.feature_weights_[columns])
     np.testing.assert_array_equal(two.feature_scores_, one.feature_scores_[columns])
-    if weights == "items":
-        np.testing.assert_array_equal(two.item_weights_, one.item_weights_[np.ix_(rows, columns)])
+    if weights == "samples":
+        np.testing.assert_array_equal(two.sample_weights_, one.sample_weights_[np.ix_(rows, columns)])
         np.testing.assert_array_equal(two.dissimilarity_, one.dissimilarity_[np.ix_(rows, rows)])
     assert two.penalty_ == one.penalty_
 
 
 @BOTH
 def test_threads_do_not_change_the_answer(monkeypatch, weights):
-    monkeypatch.setattr(sparsecluster.parallel, "THREADS_PAY", 0)
+    monkeypatch.setattr(sparsecluster._utils.parallel, "THREADS_PAY", 0)
     one, two = (fit(HARD, weights=weights, n_jobs=n_jobs) for n_jobs in (1, 2))
     np.testing.assert_array_equal(two.labels_, one.labels_)
     np.testing.assert_array_equal(two.feature_weights_, one.feature_weights_)
@@ -187,18 +187,18 @@ def test_a_penalty_is_a_number_above_zero(weights, penalty):
 
 
 @pytest.mark.parametrize("near", [0, -1, 30, 31, 2.5, "x", None, True])
-def test_neighbours_are_a_number_of_other_items(near):
+def test_neighbors_are_a_number_of_other_samples(near):
     with refuses("n_neighbors must be", f"got {near!r}"):
         fit(EASY, n_neighbors=near)
 
 
-def test_all_other_items_may_be_neighbours():
-    assert fit(EASY, n_neighbors=29).item_weights_.shape == (30, 12)
-    assert fit(EASY[:2], n_clusters=2).item_weights_.shape == (2, 12)
+def test_all_other_samples_may_be_neighbors():
+    assert fit(EASY, n_neighbors=29).sample_weights_.shape == (30, 12)
+    assert fit(EASY[:2], n_clusters=2).sample_weights_.shape == (2, 12)
 
 
 @pytest.mark.parametrize("clusterer", ["kmeans", "ward"])
-def test_weights_of_items_leave_no_coordinates_to_cluster_by(monkeypatch, clusterer):
+def test_weights_of_samples_leave_no_coordinates_to_cluster_by(monkeypatch, clusterer):
     monkeypatch.setattr(sparsecluster.methods.cosa, "original", None)
     with refuses(f'clusterer="{clusterer}" needs coordinates', '"average"'):
         fit(EASY, clusterer=clusterer)
@@ -206,17 +206,17 @@ def test_weights_of_items_leave_no_coordinates_to_cluster_by(monkeypatch, cluste
     np.testing.assert_array_equal(fit(EASY, weights="common", clusterer=clusterer).labels_, TRUTH)
 
 
-def test_weights_are_for_items_or_in_common():
-    with refuses('weights must be one of "items", "common"', "got 'item'", 'Did you mean "items"'):
-        fit(EASY, weights="item")
-    with refuses('weights must be one of "items", "common"; got 3'):
+def test_weights_are_for_samples_or_in_common():
+    with refuses('weights must be one of "samples", "common"', "got 'sample'", 'Did you mean "samples"'):
+        fit(EASY, weights="sample")
+    with refuses('weights must be one of "samples", "common"; got 3'):
         fit(EASY, weights=3)
 
 
 def test_too_many_pairs_and_features_are_refused_before_any_work(monkeypatch):
     monkeypatch.setattr(sparsecluster.methods.cosa, "MOST_VALUES", 435 * 12 - 1)
     monkeypatch.setattr(sparsecluster.methods.cosa, "dissimilarity", None)
-    with refuses("435 pairs of items in all 12 features", "more than 4 GiB", "fewer", 'weights="common"'):
+    with refuses("435 pairs of samples in all 12 features", "more than 4 GiB", "fewer", 'weights="common"'):
         fit(EASY)
     np.testing.assert_array_equal(fit(EASY, weights="common").labels_, TRUTH)
 
@@ -226,10 +226,10 @@ def test_as_many_pairs_and_features_as_fit_are_taken(monkeypatch):
     np.testing.assert_array_equal(fit(EASY).labels_, TRUTH)
 
 
-def test_too_many_items_are_refused_before_any_work(monkeypatch):
-    monkeypatch.setattr(sparsecluster.methods.bounded, "MOST_PAIRED", 29)
+def test_too_many_samples_are_refused_before_any_work(monkeypatch):
+    monkeypatch.setattr(sparsecluster.methods._bounded, "MOST_PAIRED", 29)
     monkeypatch.setattr(sparsecluster.methods.cosa, "by_pair", None)
-    with refuses("number of items", r"\[2, 29\]", "got 30", "COSA looks at all pairs"):
+    with refuses("number of samples", r"\[2, 29\]", "got 30", "COSA looks at all pairs"):
         fit(EASY)
     np.testing.assert_array_equal(fit(EASY, weights="common").labels_, TRUTH)
 

@@ -8,7 +8,7 @@ import pytest
 from sparsecluster.datasets import bernoulli_groups, correlated_groups, many_groups, mixed_groups, shifted_groups
 from sparsecluster.datasets.designs import CENTRE_VARIANCE, DIFFERENT_COVARIANCES, SAME_COVARIANCE
 
-# Items in a group that is large enough to show its mean and covariance.
+# Samples in a group that is large enough to show its mean and covariance.
 MANY = 20_000
 
 
@@ -142,20 +142,20 @@ def test_a_seed_is_a_table_of_many_groups():
     assert (many_groups(4, seed=3).X != many_groups(4, seed=4).X).all()
 
 
-def test_centres_of_many_groups_have_variance_0_4_in_useful_features_and_lie_at_zero_in_others():
+def test_centers_of_many_groups_have_variance_0_4_in_useful_features_and_lie_at_zero_in_others():
     X, truth, useful = many_groups(200, n_features=60, n_useful=50, group_size=100, seed=1)
-    centres = np.array([X[truth == group].mean(axis=0) for group in range(200)])
-    # The mean of 100 items adds 1/100 to the variance of a centre.
-    assert centres[:, useful].var() == pytest.approx(CENTRE_VARIANCE + 0.01, rel=0.04)
+    centers = np.array([X[truth == group].mean(axis=0) for group in range(200)])
+    # The mean of 100 samples adds 1/100 to the variance of a center.
+    assert centers[:, useful].var() == pytest.approx(CENTRE_VARIANCE + 0.01, rel=0.04)
     assert CENTRE_VARIANCE == 0.4
-    assert centres[:, useful].mean() == pytest.approx(0.0, abs=0.03)
-    assert centres[:, ~useful].var() == pytest.approx(0.01, rel=0.1)
+    assert centers[:, useful].mean() == pytest.approx(0.0, abs=0.03)
+    assert centers[:, ~useful].var() == pytest.approx(0.01, rel=0.1)
 
 
-def test_centres_of_many_groups_are_independent():
+def test_centers_of_many_groups_are_independent():
     X, truth, _ = many_groups(400, n_features=8, n_useful=8, group_size=50, seed=2)
-    centres = np.array([X[truth == group].mean(axis=0) for group in range(400)])
-    assert np.abs(np.corrcoef(centres.T)[np.triu_indices(8, 1)]).max() < 0.2
+    centers = np.array([X[truth == group].mean(axis=0) for group in range(400)])
+    assert np.abs(np.corrcoef(centers.T)[np.triu_indices(8, 1)]).max() < 0.2
 
 
 def test_many_groups_have_independent_noise_of_variance_one():
@@ -198,7 +198,7 @@ def test_useful_numbers_lie_at_minus_shift_zero_and_shift_and_others_at_zero():
     np.testing.assert_allclose(numbers.std().to_numpy(), 1.0, atol=0.03)
 
 
-def test_a_category_takes_the_favourite_of_the_group_and_useless_ones_have_one_favourite():
+def test_a_category_takes_the_favorite_of_the_group_and_useless_ones_have_one_favorite():
     pytest.importorskip("pandas")
     design = mixed_groups(n_features=40, n_useful=20, group_size=MANY, likely=0.7)
     for column, useful in zip(design.X.columns[20:], design.useful[20:], strict=True):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from sparsecluster.kernels.dip import dip, dips
+from sparsecluster._kernels.dip import dip, dips
 
 NORMAL, GROUPS, ROUNDED, LEVELS, HEAVY = "normal", "two groups", "rounded", "few levels", "heavy tails"
 
@@ -29,7 +29,7 @@ def sample(kind: str, n: int, seed: int) -> np.ndarray:
 def twin(values: np.ndarray) -> float:
     """The smallest t for which a distribution G with one mode stays within t of the empirical one, mode after mode.
 
-    Modes at the values are enough: one between two neighbours can go to one of them, as G may jump at the mode.
+    Modes at the values are enough: one between two neighbors can go to one of them, as G may jump at the mode.
     """
     at, counts = np.unique(values, return_counts=True)
     after = np.cumsum(counts) / values.size

@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 import sparsecluster
 import sparsecluster.datasets
-import sparsecluster.plots
+import sparsecluster.inspection
 from sparsecluster.cli import app
 
 ROOT = Path(__file__).parent.parent
@@ -28,7 +28,7 @@ CONSOLE = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LOOSELY = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 COMMANDS = get_command(app).commands
 # Whose public names the reference has.
-MODULES = [sparsecluster, sparsecluster.datasets, sparsecluster.plots]
+MODULES = [sparsecluster, sparsecluster.datasets, sparsecluster.inspection]
 
 
 def name_of(page):

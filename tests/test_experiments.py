@@ -196,7 +196,7 @@ def seen(monkeypatch):
 
 
 @pytest.mark.parametrize(("setting", "size", "permutations"), [(Setting(), 30, 25), (CODE, 20, 30)])
-def test_table_1_has_30_items_a_group_in_the_text_and_20_in_the_code(seen, setting, size, permutations):
+def test_table_1_has_30_samples_a_group_in_the_text_and_20_in_the_code(seen, setting, size, permutations):
     EXPERIMENTS["table-1a"].run(Task({"mu": 0.6, "p": 100}, "sas-grid", 7), setting)
     ((method, data, k, seed, options),) = seen
     assert (method, k, seed) == ("sas-grid", 3, 7)

@@ -7,7 +7,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from sparsecluster.features.arrange import BLOCK_VALUES, arrangement
+from sparsecluster._data.arrange import BLOCK_VALUES, arrangement
 from tests import naive
 
 N, P, K = 15, 6, 3
@@ -50,7 +50,7 @@ def test_scores_do_not_depend_on_units(features_of, table, labels):
 @pytest.mark.parametrize("subset", SUBSETS)
 def test_within_is_trace_of_pairs_minus_their_mean_in_clusters(features_of, table, labels, subset, standardize):
     similarity = features_of(table, standardize).pairs(np.array(subset)).similarity
-    seen = naive.standardised(table) if standardize else table
+    seen = naive.standardized(table) if standardize else table
     within = sum(naive.within(seen[:, a], labels) for a in subset)
     assert np.trace(similarity) - naive.similarity_objective(similarity, labels) == pytest.approx(within, rel=1e-10)
 
@@ -59,7 +59,7 @@ def test_within_is_trace_of_pairs_minus_their_mean_in_clusters(features_of, tabl
 @pytest.mark.parametrize("subset", SUBSETS)
 def test_squared_distances_of_rows_are_the_dissimilarity(features_of, table, subset, standardize):
     rows, weights = features_of(table, standardize).rows(np.array(subset))
-    seen = naive.standardised(table) if standardize else table
+    seen = naive.standardized(table) if standardize else table
     np.testing.assert_allclose(
         squared_distances(rows * np.sqrt(weights)), squared_distances(seen[:, subset]), atol=1e-9
     )
@@ -115,7 +115,7 @@ def test_a_large_offset_costs_no_digits(features_of, labels):
 
 
 @pytest.mark.parametrize("scale", [1e-200, 1e200])
-def test_very_small_and_very_large_values_are_standardised(features_of, table, labels, scale):
+def test_very_small_and_very_large_values_are_standardized(features_of, table, labels, scale):
     features = features_of(table * scale)
     np.testing.assert_allclose(features.total, 1.0, rtol=1e-13)
     np.testing.assert_allclose(features.scores(labels, K), naive.scores(table, labels), rtol=1e-10)
@@ -143,7 +143,7 @@ def test_the_given_table_is_not_changed(features_of, table, labels):
 
 def arranged(table):
     order = arrangement(table, np.arange(table.shape[1]))
-    return table[np.ix_(order.items, order.columns)], order
+    return table[np.ix_(order.samples, order.columns)], order
 
 
 def with_equal_rows_and_columns(rng):
@@ -174,18 +174,18 @@ def test_however_a_table_arrives_it_is_arranged_the_same(kind):
             for layout in (mixed, np.asfortranarray(mixed)):
                 second, again = arranged(layout)
                 np.testing.assert_array_equal(second, first)
-                assert again.distinct_items == order.distinct_items
+                assert again.distinct_samples == order.distinct_samples
 
 
-def test_an_arrangement_is_an_order_of_the_items_and_of_the_given_columns():
+def test_an_arrangement_is_an_order_of_the_samples_and_of_the_given_columns():
     table = np.random.default_rng(0).standard_normal((9, 6))
     columns = np.array([1, 3, 4])
     order = arrangement(table, columns)
-    assert sorted(order.items) == list(range(9))
+    assert sorted(order.samples) == list(range(9))
     assert sorted(order.columns) == [1, 3, 4]
     other = table.copy()
     other[:, [0, 2, 5]] = 0.0
-    np.testing.assert_array_equal(arrangement(other, columns).items, order.items)
+    np.testing.assert_array_equal(arrangement(other, columns).samples, order.samples)
 
 
 def test_minus_zero_is_zero():
@@ -197,12 +197,12 @@ def test_minus_zero_is_zero():
 
 
 @pytest.mark.parametrize("kind", TABLES)
-def test_items_that_differ_are_counted(kind):
+def test_samples_that_differ_are_counted(kind):
     table = TABLES[kind](np.random.default_rng(1))
-    assert arranged(table)[1].distinct_items == len(np.unique(table, axis=0))
+    assert arranged(table)[1].distinct_samples == len(np.unique(table, axis=0))
 
 
 @pytest.mark.parametrize("table", [np.eye(4), np.array(list(product([-1.0, 1.0], repeat=3)))])
-def test_items_that_mirror_each_other_are_never_counted_twice(table):
+def test_samples_that_mirror_each_other_are_never_counted_twice(table):
     twice = np.concatenate([table, table])
-    assert 1 <= arranged(twice)[1].distinct_items <= len(table)
+    assert 1 <= arranged(twice)[1].distinct_samples <= len(table)

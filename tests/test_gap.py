@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from sparsecluster._kernels.select import largest
+from sparsecluster._search.gap import gap_curve
+from sparsecluster._search.search import search_sizes
+from sparsecluster._search.sizes import FIXED_RATIO, FIXED_STARTS, Effort, NestedSubsets, choose_size, golden_section
+from sparsecluster._search.starts import ladder
+from sparsecluster._utils.parallel import Workers
 from sparsecluster.datasets import shifted_groups
-from sparsecluster.gap import gap_curve
-from sparsecluster.kernels.select import largest
-from sparsecluster.parallel import Workers
-from sparsecluster.search import search_sizes
-from sparsecluster.sizes import FIXED_RATIO, FIXED_STARTS, Effort, NestedSubsets, choose_size, golden_section
-from sparsecluster.starts import ladder
 from tests import naive
 
 SIZES = [1, 2, 4]

@@ -1,4 +1,4 @@
-"""Columns chosen together, in all kinds of features; and many items, of which a sample is searched."""
+"""Columns chosen together, in all kinds of features; and many samples, of which a sample is searched."""
 
 import time
 
@@ -7,12 +7,12 @@ import pandas as pd
 import pytest
 from scipy import sparse
 
-import sparsecluster.sas
+import sparsecluster.methods.sas
 from sparsecluster import SASClustering, rand_index
 
 TRUTH = np.repeat([0, 1, 2], [14, 10, 6])
-COLOURS = np.array(["red", "green", "blue"], dtype=object)
-# Groups of two to four columns; the first two groups and the last column alone make the groups of items.
+COLORS = np.array(["red", "green", "blue"], dtype=object)
+# Groups of two to four columns; the first two groups and the last column alone make the groups of samples.
 MEMBERS = {"a": [0, 1, 2], "b": [3, 4], "c": [5, 6, 7, 8], "d": [9, 10]}
 ALONE = [11, 12, 13]
 USEFUL = np.isin(np.arange(14), [0, 1, 2, 3, 4, 13])
@@ -27,8 +27,8 @@ def refuses(*words):
 def numbers(truth=TRUTH, useful=USEFUL, seed=0, far=6.0):
     """Columns in which the groups are far apart, each in an order of its own, and noise."""
     rng = np.random.default_rng(seed)
-    centres = rng.permuted(np.tile([-far, 0.0, far], (useful.size, 1)), axis=1).T
-    return rng.normal(size=(truth.size, useful.size)) + centres[truth] * useful
+    centers = rng.permuted(np.tile([-far, 0.0, far], (useful.size, 1)), axis=1).T
+    return rng.normal(size=(truth.size, useful.size)) + centers[truth] * useful
 
 
 X = numbers()
@@ -43,10 +43,10 @@ def pairwise(table):
 
 
 def frame(table):
-    """Numbers, distances, colours and truth values in turn, so that groups hold several kinds."""
+    """Numbers, distances, colors and truth values in turn, so that groups hold several kinds."""
     columns = {}
     for a, column in enumerate(table.T):
-        kinds = [column, column, COLOURS[levels(column)], column > 0.5]
+        kinds = [column, column, COLORS[levels(column)], column > 0.5]
         columns[f"x{a}"] = kinds[a % 4]
     return pd.DataFrame(columns)
 
@@ -58,7 +58,7 @@ KINDS = {
         {},
     ),
     "manhattan": (lambda table: table, {"metric": "manhattan"}),
-    "levels": (lambda table: COLOURS[levels(table)], {}),
+    "levels": (lambda table: COLORS[levels(table)], {}),
     "ranks": (lambda table: table, {"metric": "ordinal"}),
     "function": (lambda table: table, {"metric": lambda x, y: np.sqrt(abs(x - y))}),
     "mixed": (frame, {"metric": {"x1": "manhattan", "x5": "manhattan", "x9": "manhattan", "x13": "manhattan"}}),
@@ -119,7 +119,7 @@ def test_a_group_has_one_score_the_mean_of_those_of_its_columns(kind):
 
 
 @EVERY
-def test_groups_serve_new_items_and_their_score(kind):
+def test_groups_serve_new_samples_and_their_score(kind):
     make, _ = KINDS[kind]
     found = fit_kind(kind, feature_groups=MEMBERS, n_features_to_select=3)
     np.testing.assert_array_equal(found.predict(make(X)), TRUTH)
@@ -157,7 +157,7 @@ def test_a_group_of_one_is_no_group(kind, groups):
 
 
 def test_what_no_column_shows_a_group_may():
-    # Groups of items that overlap in every column: 5 of 40 groups of 5 columns make them.
+    # Groups of samples that overlap in every column: 5 of 40 groups of 5 columns make them.
     truth = np.repeat([0, 1, 2], 30)
     useful = np.arange(200) < 25
     shift = np.random.default_rng(0).permuted(np.tile([-0.9, 0.0, 0.9], (200, 1)), axis=1).T[truth] * useful
@@ -193,15 +193,15 @@ class Watch:
     "standardize",
     [True, pytest.param(False)],
 )
-@pytest.mark.parametrize("metric", ["euclidean", "manhattan"])
+@pytest.mark.parametrize("metric", ["sqeuclidean", "manhattan"])
 def test_the_dissimilarity_of_a_group_is_the_mean_of_those_of_its_columns(metric, standardize):
     Watch.seen.clear()
     groups = {"all": range(14)}
     fit(X, metric=metric, clusterer=Watch(), feature_groups=groups, n_features_to_select=1, standardize=standardize)
-    apart = pairwise(X) ** (2 if metric == "euclidean" else 1)
+    apart = pairwise(X) ** (2 if metric == "sqeuclidean" else 1)
     totals = apart.sum(axis=(1, 2)) / 60 if standardize else np.ones(14)
     expected = (apart / totals[:, None, None]).mean(axis=0)
-    # In the order in which the search sees the items.
+    # In the order in which the search sees the samples.
     np.testing.assert_allclose(np.sort(Watch.seen[0].ravel()), np.sort(expected.ravel()), rtol=1e-9, atol=1e-12)
 
 
@@ -217,7 +217,7 @@ def test_a_start_chooses_whole_groups(kind):
 
 
 def test_the_climb_begins_at_the_groups_given():
-    # Two groups that sort the items in another way, and not as well: only a climb that begins there ends there.
+    # Two groups that sort the samples in another way, and not as well: only a climb that begins there ends there.
     table = X.copy()
     other = np.isin(np.arange(14), MEMBERS["c"] + MEMBERS["d"])
     table[:, other] += 4.0 * (np.arange(30) % 3)[:, None]
@@ -266,7 +266,7 @@ def test_there_are_no_more_features_to_choose_than_groups():
         fit(X, feature_groups=MEMBERS, n_features_to_select=8)
 
 
-# ---------------------------------------------------------------- many items
+# ---------------------------------------------------------------- many samples
 
 MANY = np.repeat([0, 1, 2], [140, 100, 60])
 MANY_X = numbers(MANY, far=4.0)
@@ -275,8 +275,8 @@ MANY_X = numbers(MANY, far=4.0)
 @EVERY
 @pytest.mark.parametrize("groups", [None, MEMBERS])
 @pytest.mark.parametrize("size", ["auto", "given"])
-def test_a_sample_finds_what_all_items_would(kind, groups, size):
-    # 60 items, of which clusterers on pairs take a quarter.
+def test_a_sample_finds_what_all_samples_would(kind, groups, size):
+    # 60 samples, of which clusterers on pairs take a quarter.
     rows = kind in ("numbers", "numbers with gaps", "levels", "sparse")
     size = size if size == "auto" else 3 if groups else 6
     found = fit_kind(kind, MANY_X, subsample=60 if rows else 240, feature_groups=groups, n_features_to_select=size)
@@ -288,10 +288,10 @@ def test_a_sample_finds_what_all_items_would(kind, groups, size):
 
 
 @EVERY
-def test_with_too_many_items_for_all_pairs_the_rest_join_the_nearest_cluster(monkeypatch, kind):
+def test_with_too_many_samples_for_all_pairs_the_rest_join_the_nearest_cluster(monkeypatch, kind):
     make, _ = KINDS[kind]
     everything = fit_kind(kind, MANY_X, n_features_to_select=6, subsample=240, clusterer="hillclimb")
-    monkeypatch.setattr(sparsecluster.sas, "MOST_PAIRED", 100)
+    monkeypatch.setattr(sparsecluster.methods.sas, "MOST_PAIRED", 100)
     found = fit_kind(kind, MANY_X, n_features_to_select=6, subsample=240, clusterer="hillclimb")
     assert found.n_iter_ == 1
     assert rand_index(found.labels_, everything.labels_) > 0.99
@@ -303,18 +303,18 @@ def test_a_sample_keeps_the_memory_of_pairs_small(monkeypatch):
     seen = []
 
     def watched(self, subset):
-        seen.append(self.n_items)
+        seen.append(self.n_samples)
         return pairs(self, subset)
 
-    pairs = sparsecluster.features.base.Features.pairs
-    monkeypatch.setattr(sparsecluster.features.base.Features, "pairs", watched)
-    monkeypatch.setattr(sparsecluster.sas, "MOST_PAIRED", 100)
+    pairs = sparsecluster._features.base.Features.pairs
+    monkeypatch.setattr(sparsecluster._features.base.Features, "pairs", watched)
+    monkeypatch.setattr(sparsecluster.methods.sas, "MOST_PAIRED", 100)
     fit_kind("manhattan", MANY_X, n_features_to_select=6, subsample=240)
     assert set(seen) == {60}
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
-def test_a_function_that_tells_no_items_of_the_sample_apart_does_no_harm():
+def test_a_function_that_tells_no_samples_of_the_sample_apart_does_no_harm():
     table = MANY_X.copy()
     table[0, 9] = 1000.0
     found = fit(table, metric={9: lambda x, y: float(abs(x - y) > 100)}, subsample=240, n_features_to_select=6)
@@ -322,9 +322,9 @@ def test_a_function_that_tells_no_items_of_the_sample_apart_does_no_harm():
 
 
 @pytest.mark.parametrize("parameters", [{"subsample": None}, {"init": MANY}])
-def test_all_pairs_of_too_many_items_are_refused_with_a_way_out(monkeypatch, parameters):
-    monkeypatch.setattr(sparsecluster.sas, "MOST_PAIRED", 100)
-    with pytest.raises(ValueError, match=r"at most 100 items; there are 300\. Use subsample"):
+def test_all_pairs_of_too_many_samples_are_refused_with_a_way_out(monkeypatch, parameters):
+    monkeypatch.setattr(sparsecluster.methods.sas, "MOST_PAIRED", 100)
+    with pytest.raises(ValueError, match=r"at most 100 samples; there are 300\. Use subsample"):
         fit_kind("manhattan", MANY_X, n_features_to_select=6, **parameters)
 
 

@@ -14,10 +14,10 @@ from sklearn.cluster import KMeans
 from sparsecluster import IFPCA, rand_index
 from sparsecluster.datasets import shifted_groups
 from sparsecluster.methods import ifpca
-from sparsecluster.methods.screening import by_higher_criticism, higher_criticism, screen
+from sparsecluster.methods._screening import by_higher_criticism, higher_criticism, screen
 from tests import naive
 
-# Two groups of 16 and 14 items, far apart in 8 of 200 features.
+# Two groups of 16 and 14 samples, far apart in 8 of 200 features.
 TWO = shifted_groups(mu=10.0, n_features=200, n_useful=8, group_size=16, seed=0).X[:30]
 HALVES = (np.arange(30) >= 16).astype(int)
 # Three groups that overlap, in columns of different units.
@@ -33,12 +33,12 @@ def refuses(*words, error=ValueError):
     return pytest.raises(error, match="(?s)" + ".*".join(words))
 
 
-def standardised(table):
+def standardized(table):
     return (table - table.mean(axis=0)) / table.std(axis=0, ddof=1)
 
 
 def left_vectors(table, count):
-    return np.linalg.svd(standardised(table), full_matrices=False)[0][:, :count]
+    return np.linalg.svd(standardized(table), full_matrices=False)[0][:, :count]
 
 
 def within(places, labels):
@@ -63,8 +63,8 @@ def test_with_the_null_of_the_authors_the_groups_are_theirs_or_better(reference,
     assert found.support_.sum() == result["selected"]
     places = left_vectors(table[:, found.support_], k - 1)
     theirs = np.unique(result["labels"], return_inverse=True)[1]
-    centres = np.array([places[group].mean(axis=0) for group in naive.members(theirs)])
-    np.testing.assert_array_equal(((places[:, None] - centres) ** 2).sum(axis=2).argmin(axis=1), theirs)
+    centers = np.array([places[group].mean(axis=0) for group in naive.members(theirs)])
+    np.testing.assert_array_equal(((places[:, None] - centers) ** 2).sum(axis=2).argmin(axis=1), theirs)
     better = within(places, found.labels_) < within(places, theirs) * (1 - 1e-9)
     assert better or rand_index(found.labels_, theirs) == 1.0
 
@@ -95,7 +95,7 @@ def test_places_are_the_leading_left_singular_vectors_in_the_order_of_the_rows(k
 
 @pytest.mark.parametrize("k", [2, 3, 5])
 def test_groups_are_k_means_of_the_places(k):
-    """No lower sum of squares from thirty starts of scikit-learn, and no better by moving an item."""
+    """No lower sum of squares from thirty starts of scikit-learn, and no better by moving a sample."""
     found = fit(HARD, k)
     value = within(found.embedding_, found.labels_)
     assert value <= KMeans(k, n_init=30, random_state=0).fit(found.embedding_).inertia_ * (1 + 1e-9)
@@ -158,24 +158,24 @@ def test_features_that_are_copies_of_each_other_have_one_direction(strict, copie
     assert len(set(found.labels_)) == 4
 
 
-# ---------------------------------------------------------------- new items
+# ---------------------------------------------------------------- new samples
 
 
 @pytest.mark.parametrize(("k", "seed"), list(product([2, 3, 5], range(4))))
-def test_the_items_of_fit_get_their_labels(k, seed):
-    """K-means ends where no item gains by a move, so that every item is nearest to the centre of its own group."""
+def test_the_samples_of_fit_get_their_labels(k, seed):
+    """K-means ends where no sample gains by a move, so that every sample is nearest to the center of its own group."""
     table = shifted_groups(mu=1.0, n_features=50, n_useful=10, group_size=10, seed=seed).X
     found = fit(table, k, n_init=1)
     np.testing.assert_array_equal(found.predict(table), found.labels_)
 
 
-def test_new_items_are_projected_and_join_the_nearest_centre():
+def test_new_samples_are_projected_and_join_the_nearest_center():
     found, new = fit(HARD), np.random.default_rng(0).normal(0.0, 3.0, (100, 60))
     chosen = HARD[:, found.support_]
-    left, lengths, right = np.linalg.svd(standardised(chosen), full_matrices=False)
-    centres = np.array([left[found.labels_ == c, :2].mean(axis=0) for c in range(3)])
+    left, lengths, right = np.linalg.svd(standardized(chosen), full_matrices=False)
+    centers = np.array([left[found.labels_ == c, :2].mean(axis=0) for c in range(3)])
     places = (new[:, found.support_] - chosen.mean(axis=0)) / chosen.std(axis=0, ddof=1) @ right[:2].T / lengths[:2]
-    apart = ((places[:, None] - centres) ** 2).sum(axis=2)
+    apart = ((places[:, None] - centers) ** 2).sum(axis=2)
     np.testing.assert_array_equal(found.predict(new), apart.argmin(axis=1))
     assert len(set(found.predict(new))) == 3
     assert found.score(new) == pytest.approx(1 - apart.min(axis=1).sum() / (places**2).sum(), rel=1e-9)

@@ -13,14 +13,14 @@ from sklearn.model_selection import GridSearchCV, KFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-import sparsecluster.parallel
-import sparsecluster.search
+import sparsecluster._search.search
+import sparsecluster._utils.parallel
 from sparsecluster import SASClustering
 from sparsecluster.datasets import shifted_groups
 
 # Groups that overlap: every start ends elsewhere, so that any other random number or rounding shows.
 HARD = shifted_groups(mu=0.6, n_features=60, n_useful=10, group_size=15, seed=1).X
-# Groups far apart, of 14, 10 and 6 items, so that only one numbering of them is right.
+# Groups far apart, of 14, 10 and 6 samples, so that only one numbering of them is right.
 FULL = shifted_groups(mu=10.0, n_features=30, n_useful=6, group_size=14, seed=0)
 ROWS = np.r_[0:14, 14:24, 28:34]
 EASY, TRUTH, USEFUL = FULL.X[ROWS], FULL.truth[ROWS], FULL.useful
@@ -48,9 +48,9 @@ def threads(monkeypatch):
         seen.add(threading.current_thread())
         return climb(*args)
 
-    climb = sparsecluster.search.climb
-    monkeypatch.setattr(sparsecluster.search, "climb", watched)
-    monkeypatch.setattr(sparsecluster.parallel, "THREADS_PAY", 0)
+    climb = sparsecluster._search.search.climb
+    monkeypatch.setattr(sparsecluster._search.search, "climb", watched)
+    monkeypatch.setattr(sparsecluster._utils.parallel, "THREADS_PAY", 0)
     return seen
 
 
@@ -243,8 +243,8 @@ def test_half_the_digits_are_enough_and_stay_half(monkeypatch):
         seen.append(problem.features)
         return search_size(problem, *args, **kwargs)
 
-    search_size = sparsecluster.sas.search_size
-    monkeypatch.setattr(sparsecluster.sas, "search_size", watch)
+    search_size = sparsecluster.methods.sas.search_size
+    monkeypatch.setattr(sparsecluster.methods.sas, "search_size", watch)
     table = EASY.astype(np.float32)
     assert_truth(fit(table, n_permutations=10))
     (features,) = seen

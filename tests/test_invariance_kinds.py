@@ -8,8 +8,8 @@ import pandas as pd
 import pytest
 from scipy import sparse
 
-import sparsecluster.parallel
-import sparsecluster.search
+import sparsecluster._search.search
+import sparsecluster._utils.parallel
 from sparsecluster import SASClustering
 
 N, P = 45, 20
@@ -57,8 +57,8 @@ def with_gaps(table, gap=np.nan):
     return table.mask(gaps) if isinstance(table, pd.DataFrame) else np.where(gaps, gap, table)
 
 
-def without_some_items(stack):
-    """A tenth of the items missing in every matrix."""
+def without_some_samples(stack):
+    """A tenth of the samples missing in every matrix."""
     gaps = np.random.default_rng(3).random(stack.shape[:2]) < 0.1
     return np.where(gaps[:, :, None] | gaps[:, None, :], np.nan, stack)
 
@@ -77,7 +77,7 @@ KINDS = {
     "mixed with gaps": (with_gaps(frame()), {"metric": DISTANCES}),
     "sparse": (sparse.csr_array(np.maximum(numbers(), 0.0)), {}),
     "matrices": (matrices(numbers(), root), {"metric": "precomputed"}),
-    "matrices with gaps": (without_some_items(matrices(numbers(), root)), {"metric": "precomputed"}),
+    "matrices with gaps": (without_some_samples(matrices(numbers(), root)), {"metric": "precomputed"}),
     "hillclimb": (numbers(), {"clusterer": "hillclimb"}),
     "average": (numbers(), {"clusterer": "average"}),
     "partition": (numbers(), {"clusterer": "partition"}),
@@ -134,7 +134,7 @@ def test_order_of_rows_and_columns_does_not_matter(plain, kind, what):
 @EVERY
 def test_order_does_not_matter_to_a_sample(kind):
     table, parameters = KINDS[kind]
-    # About half of the items: a quarter of the number is drawn where pairs are looked at.
+    # About half of the samples: a quarter of the number is drawn where pairs are looked at.
     subsample = 25 if kind in ON_ROWS else 100
     parameters = {"n_features_to_select": 6, "subsample": subsample, **parameters}
     rng = np.random.default_rng(0)
@@ -157,9 +157,9 @@ def test_threads_do_not_change_the_answer(plain, monkeypatch, kind):
         seen.add(threading.current_thread())
         return climb(*args)
 
-    climb = sparsecluster.search.climb
-    monkeypatch.setattr(sparsecluster.search, "climb", watched)
-    monkeypatch.setattr(sparsecluster.parallel, "THREADS_PAY", 0)
+    climb = sparsecluster._search.search.climb
+    monkeypatch.setattr(sparsecluster._search.search, "climb", watched)
+    monkeypatch.setattr(sparsecluster._utils.parallel, "THREADS_PAY", 0)
     table, parameters = KINDS[kind]
     found = fit(table, n_jobs=2, **parameters)
     assert_same(plain[kind], found)
@@ -219,7 +219,7 @@ def test_names_of_columns_do_not_matter():
 
 
 @pytest.mark.parametrize("kind", ["manhattan", "manhattan with gaps", "numbers with gaps", "function", "matrices"])
-def test_units_do_not_matter_when_standardised(kind):
+def test_units_do_not_matter_when_standardized(kind):
     _, parameters = KINDS[kind]
     table = numbers(gap=4.0)
     factors = 10.0 ** np.random.default_rng(0).integers(-3, 4, P)
@@ -239,7 +239,7 @@ def test_ranks_do_not_change_with_a_growing_function():
     assert_same(fit(numbers(), metric="ordinal"), fit(np.exp(numbers()), metric="ordinal"))
 
 
-def test_a_function_that_finds_the_first_items_alike_may_tell_others_apart():
+def test_a_function_that_finds_the_first_samples_alike_may_tell_others_apart():
     truth = np.repeat([0, 1, 2], [80, 60, 40])
     table = np.random.default_rng(0).random((180, 6)) + np.where(np.arange(6) < 3, 10.0 * truth[:, None], 0.0)
     metric = {0: lambda x, y: float(abs(x - y) > 5)}
@@ -268,7 +268,7 @@ SPOIL = pytest.mark.parametrize("spoil", [as_it_is, with_gaps])
 
 
 @SPOIL
-@pytest.mark.parametrize("metric", ["euclidean", "manhattan"])
+@pytest.mark.parametrize("metric", ["sqeuclidean", "manhattan"])
 @pytest.mark.parametrize("size", [1e200, 1e-200, np.logspace(-200, 200, P)], ids=["large", "small", "both"])
 def test_very_large_and_very_small_values_work(strict, size, metric, spoil):
     table = spoil(numbers(gap=4.0)) * size
@@ -291,7 +291,7 @@ def test_a_large_offset_changes_nothing(strict, spoil):
 
 
 @SPOIL
-@pytest.mark.parametrize("metric", ["euclidean", pytest.param("manhattan")])
+@pytest.mark.parametrize("metric", ["sqeuclidean", pytest.param("manhattan")])
 @pytest.mark.parametrize("offset", [1e12, 1e15])
 def test_a_large_offset_costs_no_digits(strict, metric, offset, spoil):
     # At 1e15 even a mean is off by a tenth. The differences that are left are exact.

@@ -13,7 +13,7 @@ import pytest
 import scipy.sparse as sp
 from scipy.io import mmwrite
 
-from sparsecluster.files import write
+from sparsecluster._utils.files import write
 from sparsecluster.io import FileError, Options, read_table
 from sparsecluster.io.tables import unique
 
@@ -134,8 +134,8 @@ def test_words_for_a_gap_are_gaps_and_the_column_stays_one_of_numbers(put, word)
 
 
 def test_text_stays_text_and_numbers_stay_numbers(put):
-    X = read_table(put("table.csv", "colour,n\nred,1\nblue,2\nred,3\n")).X
-    assert X["colour"].tolist() == ["red", "blue", "red"]
+    X = read_table(put("table.csv", "color,n\nred,1\nblue,2\nred,3\n")).X
+    assert X["color"].tolist() == ["red", "blue", "red"]
     assert X["n"].dtype.kind == "i"
 
 
@@ -190,7 +190,7 @@ def test_a_column_that_is_not_there_is_answered_with_the_nearest_or_with_those_t
 def test_features_in_rows_are_turned(put):
     loaded = read_table(put("t.csv", "gene,s1,s2\ng1,1,2\ng2,3,4\ng3,5,6\n"), transpose=True)
     check(loaded, ["g1", "g2", "g3"], ["s1", "s2"], [[1, 3, 5], [2, 4, 6]])
-    assert "3 rows are features, 2 columns are items" in loaded.notes[-1]
+    assert "3 rows are features, 2 columns are samples" in loaded.notes[-1]
 
 
 def test_what_cannot_be_turned_says_why(put):
@@ -271,7 +271,7 @@ COUNTS = np.array([[1, 0, 2], [0, 3, 0]])
 
 
 @pytest.mark.parametrize("made", [sp.coo_matrix, np.array])
-def test_matrix_market_without_names_has_items_in_rows(tmp_path, made):
+def test_matrix_market_without_names_has_samples_in_rows(tmp_path, made):
     mmwrite(tmp_path / "t.mtx", made(COUNTS))
     loaded = read_table(tmp_path / "t.mtx")
     X = loaded.X.toarray() if sp.issparse(loaded.X) else loaded.X
@@ -294,7 +294,7 @@ def test_matrix_market_of_10x_genomics_has_genes_in_rows_and_names_beside_it(tmp
     assert "turned" in loaded.notes[0]
 
 
-def test_names_beside_a_matrix_with_items_in_rows_do_not_turn_it(tmp_path):
+def test_names_beside_a_matrix_with_samples_in_rows_do_not_turn_it(tmp_path):
     mmwrite(tmp_path / "t.mtx", sp.coo_matrix(COUNTS))
     (tmp_path / "genes.tsv").write_text("A\nB\nC\n")
     loaded = read_table(tmp_path / "t.mtx")

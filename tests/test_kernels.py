@@ -10,20 +10,20 @@ import numpy as np
 import pytest
 from scipy.stats import chisquare
 
-from sparsecluster.kernels.moves import draw
-from sparsecluster.kernels.objective import BLOCK, between_scores, group_items
-from sparsecluster.kernels.order import column_fingerprints, mixed, row_fingerprints, shuffle_columns
-from sparsecluster.kernels.pairs import improve_pairs, link_pairs, seed_pairs
-from sparsecluster.kernels.rows import improve_rows, seed_rows, sum_rows
-from sparsecluster.kernels.select import largest, take_columns
+from sparsecluster._kernels.moves import draw
+from sparsecluster._kernels.objective import BLOCK, between_scores, group_samples
+from sparsecluster._kernels.order import column_fingerprints, mixed, row_fingerprints, shuffle_columns
+from sparsecluster._kernels.pairs import improve_pairs, link_pairs, seed_pairs
+from sparsecluster._kernels.rows import improve_rows, seed_rows, sum_rows
+from sparsecluster._kernels.select import largest, take_columns
 from tests import naive
 
-# n, p, k: the smallest, one item a cluster, the usual, and clusters of more than four items.
+# n, p, k: the smallest, one sample a cluster, the usual, and clusters of more than four samples.
 SHAPES = [(2, 1, 2), (5, 3, 5), (9, 4, 3), (17, 6, 2), (23, 2, 4)]
 PASSES = 1000
 
 
-def centred(rng, n, p, whole=False):
+def centered(rng, n, p, whole=False):
     table = naive.random_table(rng, n, p, whole)
     return table - table.mean(axis=0)
 
@@ -43,7 +43,7 @@ def improve_both(table, weights, labels, k, lloyd_passes):
 @pytest.mark.parametrize(("n", "p", "k"), SHAPES)
 def test_scores_are_one_minus_within_over_total(n, p, k, whole):
     rng = np.random.default_rng(n)
-    table = centred(rng, n, p, whole)
+    table = centered(rng, n, p, whole)
     for labels in (naive.random_labels(rng, n, k), rng.integers(k, size=n, dtype=np.int32)):
         found = between_scores(table, (table**2).sum(axis=0), labels, k)
         np.testing.assert_allclose(found, naive.scores(table, labels), rtol=0, atol=1e-14)
@@ -52,31 +52,31 @@ def test_scores_are_one_minus_within_over_total(n, p, k, whole):
 @pytest.mark.parametrize("p", [BLOCK - 1, BLOCK, BLOCK + 1, 2 * BLOCK + 3])
 def test_scores_of_more_columns_than_a_block(p):
     rng = np.random.default_rng(p)
-    table, labels = centred(rng, 6, p), naive.random_labels(rng, 6, 2)
+    table, labels = centered(rng, 6, p), naive.random_labels(rng, 6, 2)
     found = between_scores(table, (table**2).sum(axis=0), labels, 2)
     np.testing.assert_allclose(found, naive.scores(table, labels), rtol=0, atol=1e-14)
 
 
 def test_scores_of_single_precision_are_right_to_single_precision():
     rng = np.random.default_rng(0)
-    table = centred(rng, 30, 5).astype(np.float32)
+    table = centered(rng, 30, 5).astype(np.float32)
     labels = naive.random_labels(rng, 30, 3)
     found = between_scores(table, np.einsum("ia,ia->a", table, table, dtype=np.float64), labels, 3)
     assert found.dtype == np.float64
     np.testing.assert_allclose(found, naive.scores(table, labels), rtol=0, atol=1e-6)
 
 
-def test_a_cluster_an_item_explains_all_and_never_more():
-    table = centred(np.random.default_rng(0), 7, 300)
+def test_a_cluster_an_sample_explains_all_and_never_more():
+    table = centered(np.random.default_rng(0), 7, 300)
     found = between_scores(table, (table**2).sum(axis=0), np.arange(7, dtype=np.int32), 7)
     assert found.max() <= 1.0
     np.testing.assert_allclose(found, 1.0, rtol=1e-14)
 
 
 @pytest.mark.parametrize("k", [1, 3, 9])
-def test_items_are_grouped_by_cluster_in_their_order(k):
+def test_samples_are_grouped_by_cluster_in_their_order(k):
     labels = np.random.default_rng(k).integers(k, size=9, dtype=np.int32)
-    order, starts = group_items(labels, k)
+    order, starts = group_samples(labels, k)
     groups = [order[starts[c] : starts[c + 1]].tolist() for c in range(k)]
     assert groups == [[i for i in range(9) if labels[i] == c] for c in range(k)]
     assert starts[0] == 0
@@ -97,11 +97,11 @@ def test_sums_over_clusters(n, p, k, whole):
     sums, q_rows, sizes_rows = np.empty((k, p)), np.empty(k), np.empty(k)
     sum_rows(table, weights, labels, sums, q_rows, sizes_rows)
     for c in range(k):
-        items = np.flatnonzero(labels == c)
-        assert sizes[c] == sizes_rows[c] == items.size
-        np.testing.assert_allclose(link[c], similarity[:, items].sum(axis=1))
-        np.testing.assert_allclose(table @ sums[c], similarity[:, items].sum(axis=1), atol=1e-12)
-        np.testing.assert_allclose([q[c], q_rows[c]], similarity[np.ix_(items, items)].sum())
+        samples = np.flatnonzero(labels == c)
+        assert sizes[c] == sizes_rows[c] == samples.size
+        np.testing.assert_allclose(link[c], similarity[:, samples].sum(axis=1))
+        np.testing.assert_allclose(table @ sums[c], similarity[:, samples].sum(axis=1), atol=1e-12)
+        np.testing.assert_allclose([q[c], q_rows[c]], similarity[np.ix_(samples, samples)].sum())
 
 
 @pytest.mark.parametrize("whole", [False, True])
@@ -118,7 +118,7 @@ def test_seeds_are_those_of_the_twin_in_both_forms(n, p, k, whole):
         np.testing.assert_array_equal(seed_rows(table, np.ones(p), uniforms), labels)
 
 
-def test_items_are_drawn_in_proportion_to_their_weights():
+def test_samples_are_drawn_in_proportion_to_their_weights():
     weights = np.array([0.0, 3.0, 0.0, 1.0, 6.0, 0.0])
     taken = np.array([True, False, False, False, False, True])
     grid = (np.arange(1000) + 0.5) / 1000
@@ -127,7 +127,7 @@ def test_items_are_drawn_in_proportion_to_their_weights():
     assert draw(np.zeros(6), 0.7, taken) == 1
 
 
-def test_a_draw_at_the_very_end_is_an_item_with_weight():
+def test_a_draw_at_the_very_end_is_an_sample_with_weight():
     weights, taken = np.array([0.1, 0.2, 0.3, 0.0]), np.zeros(4, bool)
     assert draw(weights, 1.0, taken) == 2
 
@@ -137,7 +137,7 @@ def test_a_draw_at_the_very_end_is_an_item_with_weight():
 def test_passes_and_moves_are_those_of_the_twin_in_both_forms(n, p, k, lloyd_passes):
     rng = np.random.default_rng(n)
     for _ in range(10):
-        table, weights, labels = centred(rng, n, p), rng.random(p), naive.random_labels(rng, n, k)
+        table, weights, labels = centered(rng, n, p), rng.random(p), naive.random_labels(rng, n, k)
         expected = naive.improve((table * weights) @ table.T, labels, k, lloyd_passes)
         for found, _ in improve_both(table, weights, labels, k, lloyd_passes):
             np.testing.assert_array_equal(found, expected)
@@ -229,8 +229,8 @@ def test_shuffle_makes_every_order_equally_often():
     assert chisquare(counts).pvalue > 0.001
 
 
-def test_shuffle_does_not_link_neighbouring_columns():
-    """Where two columns send the same item is independent: 16 equally frequent pairs."""
+def test_shuffle_does_not_link_neighboring_columns():
+    """Where two columns send the same sample is independent: 16 equally frequent pairs."""
     pairs = np.zeros((4, 4))
     for seed in range(200):
         table = np.tile(np.arange(4.0)[:, None], 40)
@@ -255,7 +255,7 @@ def test_fingerprints_do_not_depend_on_the_order_of_what_they_sum_over():
     rng = np.random.default_rng(0)
     table = rng.standard_normal((6, 4))
     salts = [rng.integers(2**63, size=size, dtype=np.uint64) for size in table.shape]
-    items, columns = rng.permutation(6), rng.permutation(4)
+    samples, columns = rng.permutation(6), rng.permutation(4)
 
     def prints(table, row_salts, column_salts):
         rows, columns = np.zeros(6, np.uint64), np.zeros(4, np.uint64)
@@ -264,8 +264,8 @@ def test_fingerprints_do_not_depend_on_the_order_of_what_they_sum_over():
         return rows, columns
 
     first = prints(table, *salts)
-    second = prints(np.ascontiguousarray(table[np.ix_(items, columns)]), salts[0][items], salts[1][columns])
-    np.testing.assert_array_equal(second[0], first[0][items])
+    second = prints(np.ascontiguousarray(table[np.ix_(samples, columns)]), salts[0][samples], salts[1][columns])
+    np.testing.assert_array_equal(second[0], first[0][samples])
     np.testing.assert_array_equal(second[1], first[1][columns])
     assert np.unique(first[0]).size == 6
     assert np.unique(first[1]).size == 4

@@ -10,15 +10,15 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from sparsecluster.checks import check_matrices
-from sparsecluster.climb import Problem
-from sparsecluster.clusterers.registry import make_clusterer
-from sparsecluster.features.base import Rows, SparseRows
-from sparsecluster.features.columns import Column, ColumnTable
-from sparsecluster.features.source import MatrixSource, TableSource
-from sparsecluster.features.sparse import SparseSource
-from sparsecluster.kernels.gaps import improve_seen
-from sparsecluster.tables import read_numbers
+from sparsecluster._clusterers.registry import make_clusterer
+from sparsecluster._data.checks import check_matrices
+from sparsecluster._data.columns import Column, ColumnTable
+from sparsecluster._data.source import MatrixSource, TableSource
+from sparsecluster._data.tables import read_numbers
+from sparsecluster._features.base import Rows, SparseRows
+from sparsecluster._features.sparse import SparseSource
+from sparsecluster._kernels.gaps import improve_seen
+from sparsecluster._search.climb import Problem
 from tests import naive
 from tests.sparse_tables import coordinates, random_sparse
 
@@ -78,7 +78,11 @@ def steps(x, y):
     return 0.0 if x == y else 0.1 + min((x - y) ** 2, 1.0)
 
 
-DELTAS = {"euclidean": lambda x, y: (x - y) ** 2, "manhattan": lambda x, y: abs(x - y), "hamming": lambda x, y: x != y}
+DELTAS = {
+    "sqeuclidean": lambda x, y: (x - y) ** 2,
+    "manhattan": lambda x, y: abs(x - y),
+    "hamming": lambda x, y: x != y,
+}
 
 
 def numbers(rng, n, p):
@@ -92,7 +96,7 @@ def codes(rng, n, p):
 
 
 def punched(rng, values):
-    """A quarter of the items not seen in every column but the first; all columns vary, all items are seen somewhere."""
+    """A quarter of the samples not seen in every column but the first; all columns vary, all samples are seen somewhere."""
     n, p = values.shape
     while True:
         gapped = values.copy()
@@ -131,7 +135,7 @@ def functions(gaps=as_given):
     return lambda rng, n, p: table_case(gaps(rng, numbers(rng, n, p)), [(root, steps)[a % 2] for a in range(p)])
 
 
-MIXED = ["euclidean", "hamming", "manhattan", root]
+MIXED = ["sqeuclidean", "hamming", "manhattan", root]
 
 
 def mixed_columns(rng, n, p, gaps):
@@ -151,7 +155,7 @@ def group_names(rng, p):
 
 def number_groups(rng, n, p):
     groups = group_names(rng, p)
-    return table_case(numbers(rng, n, groups.size), ["euclidean"] * groups.size, groups)
+    return table_case(numbers(rng, n, groups.size), ["sqeuclidean"] * groups.size, groups)
 
 
 def mixed_groups(gaps=as_given):
@@ -165,9 +169,11 @@ def mixed_groups(gaps=as_given):
 def matrix_case(given, deltas=None, groups=None):
     """Matrices in any form; `deltas` where they are not given as they are."""
     matrices = check_matrices(given)[0]
-    places, items = np.arange(matrices.count), np.arange(matrices.n_items)
+    places, samples = np.arange(matrices.count), np.arange(matrices.n_samples)
     groups = places if groups is None else groups
-    return Case(MatrixSource(matrices, groups, items, places, True), list(given if deltas is None else deltas), groups)
+    return Case(
+        MatrixSource(matrices, groups, samples, places, True), list(given if deltas is None else deltas), groups
+    )
 
 
 def random_matrix(rng, n):
@@ -180,13 +186,13 @@ def matrices(rng, n, p):
     return matrix_case([random_matrix(rng, n) for _ in range(p)])
 
 
-def matrices_without_items(rng, n, p):
-    """A quarter of the items not seen in every matrix but the first."""
+def matrices_without_samples(rng, n, p):
+    """A quarter of the samples not seen in every matrix but the first."""
     given = [random_matrix(rng, n) for _ in range(p)]
     for matrix in given[1:]:
         unseen = rng.permutation(n)[: max(1, n // 4)]
         matrix[unseen] = matrix[:, unseen] = np.nan
-    # A user may well have zeros on the diagonal of items that are not seen.
+    # A user may well have zeros on the diagonal of samples that are not seen.
     return matrix_case([np.where(np.eye(n), 0.0, matrix) for matrix in given], given)
 
 
@@ -202,12 +208,12 @@ def matrices_without_pairs(rng, n, p):
 def sparse_columns(rng, n, p):
     table = random_sparse(rng, n, p)
     source = SparseSource(sparse.csc_array(table), np.arange(n), np.arange(p), True, np.arange(p))
-    return table_case(table, ["euclidean"] * p)._replace(source=source)
+    return table_case(table, ["sqeuclidean"] * p)._replace(source=source)
 
 
 KINDS: dict[str, Callable[[np.random.Generator, int, int], Case]] = {
-    "numbers": columns("euclidean"),
-    "numbers with gaps": columns("euclidean", gaps=punched),
+    "numbers": columns("sqeuclidean"),
+    "numbers with gaps": columns("sqeuclidean", gaps=punched),
     "categories": columns("hamming", codes),
     "categories with gaps": columns("hamming", codes, punched),
     "distances": columns("manhattan"),
@@ -216,7 +222,7 @@ KINDS: dict[str, Callable[[np.random.Generator, int, int], Case]] = {
     "functions": functions(),
     "functions with gaps": functions(punched),
     "matrices": matrices,
-    "matrices without items": matrices_without_items,
+    "matrices without samples": matrices_without_samples,
     "matrices without pairs": matrices_without_pairs,
     "mixed": mixed(),
     "mixed with gaps": mixed(punched),
@@ -259,7 +265,7 @@ def apart_of(similarity):
 def test_scores_are_sums_over_the_pairs_seen(kind, standardize):
     case = make(kind)
     features = case.features(standardize)
-    assert (features.n_items, features.n_features) == (N, P)
+    assert (features.n_samples, features.n_features) == (N, P)
     for labels in (some_labels(), np.arange(N, dtype=np.int32) % 2, np.zeros(N, np.int32)):
         expected = naive.feature_scores(case.members, labels)
         np.testing.assert_allclose(features.scores(labels, K), expected, rtol=0, atol=1e-13)
@@ -336,7 +342,7 @@ def test_within_is_trace_of_pairs_minus_their_mean_in_clusters(kind, subset):
 def test_what_is_seen_of_a_pair_counts_columns_of_kinds_without_gaps_too():
     table = np.random.default_rng(0).standard_normal((N, 5))
     table[:4, 4] = np.nan
-    features = table_case(table, ["euclidean"] * 3 + ["manhattan"] * 2).features()
+    features = table_case(table, ["sqeuclidean"] * 3 + ["manhattan"] * 2).features()
     have = ~np.isnan(table[:, 4])
     expected = 4 + (have[:, None] & have) * have.mean()
     np.testing.assert_allclose(features.seen_pairs(np.arange(5))[1], expected, rtol=1e-12)
@@ -383,7 +389,7 @@ def test_squared_distances_of_rows_are_the_dissimilarity(kind, subset):
 
 
 @pytest.mark.parametrize("kind", others(COORDINATES))
-def test_where_items_have_no_coordinates_nobody_gets_any(kind):
+def test_where_samples_have_no_coordinates_nobody_gets_any(kind):
     features = make(kind).features()
     assert not features.has_rows
     with pytest.raises((TypeError, ValueError)):

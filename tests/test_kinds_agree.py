@@ -1,4 +1,4 @@
-"""Where two kinds of features say the same of the items, the search says the same of both."""
+"""Where two kinds of features say the same of the samples, the search says the same of both."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ import pytest
 from sklearn.metrics import adjusted_rand_score
 
 from sparsecluster import SASClustering
-from sparsecluster.climb import climb
-from sparsecluster.features.coordinates import CoordinateFeatures
-from sparsecluster.features.numeric import NumericFeatures
-from sparsecluster.reading import Request, read
-from sparsecluster.search import search_size, search_sizes
-from sparsecluster.sizes import Effort, choose_size
-from sparsecluster.tables import read_numbers
+from sparsecluster._data.reading import Request, read
+from sparsecluster._data.tables import read_numbers
+from sparsecluster._features.coordinates import CoordinateFeatures
+from sparsecluster._features.numeric import NumericFeatures
+from sparsecluster._search.climb import climb
+from sparsecluster._search.search import search_size, search_sizes
+from sparsecluster._search.sizes import Effort, choose_size
 from tests import naive
 from tests.test_kinds import K, N, P, apart_of, codes, matrix_case, numbers, punched, some_labels, table_case
 
@@ -29,7 +29,7 @@ def distance(x, y):
 
 
 def clear_numbers(seed=0):
-    """Thirty items in three groups that differ in the first three of eight columns."""
+    """Thirty samples in three groups that differ in the first three of eight columns."""
     table = np.random.default_rng(seed).standard_normal((30, P))
     table[:, :3] += 5 * np.random.default_rng(seed).permuted(np.tile(np.arange(3), (3, 1)), axis=1).T[TRUTH]
     return table
@@ -57,7 +57,7 @@ def same_groups(left, right):
 def kinds_of_bits(table):
     """What zeros and ones can be read as."""
     p = table.shape[1]
-    kinds = {kind: table_case(table, [kind] * p) for kind in ("euclidean", "hamming", "manhattan")}
+    kinds = {kind: table_case(table, [kind] * p) for kind in ("sqeuclidean", "hamming", "manhattan")}
     # Without gaps two levels are read as numbers; as if there were some, as levels.
     kinds["levels"] = table_case(table, ["hamming"] * p)
     kinds["levels"] = kinds["levels"]._replace(source=replace(kinds["levels"].source, has_gaps=True))
@@ -70,7 +70,7 @@ def test_zeros_and_ones_have_the_same_scores_and_pairs_in_every_kind():
     table = codes(np.random.default_rng(0), N, P) % 2
     every = {kind: case.features() for kind, case in kinds_of_bits(table).items()}
     assert len({type(features) for features in every.values()}) == 4
-    first = every["euclidean"]
+    first = every["sqeuclidean"]
     for features in every.values():
         np.testing.assert_allclose(features.scores(some_labels(), K), first.scores(some_labels(), K), atol=1e-13)
         np.testing.assert_allclose(features.total, first.total, rtol=1e-12)
@@ -111,7 +111,7 @@ def test_two_levels_of_an_ordered_category_are_one_apart_however_many_it_could_h
 def both(request):
     """Numbers, and their squared distances as matrices, in the same order."""
     table = clear_numbers(request.param)
-    return table_case(table, ["euclidean"] * P).problem(K), matrix_case(squared_distances(table)).problem(K)
+    return table_case(table, ["sqeuclidean"] * P).problem(K), matrix_case(squared_distances(table)).problem(K)
 
 
 def test_climbs_on_squared_distances_are_those_on_numbers(both):
@@ -162,12 +162,12 @@ def test_fits_on_squared_distances_are_those_on_numbers():
 
 
 @pytest.mark.parametrize("gaps", [False, True])
-@pytest.mark.parametrize("kind", ["euclidean", "manhattan", "hamming"])
+@pytest.mark.parametrize("kind", ["sqeuclidean", "manhattan", "hamming"])
 def test_a_column_its_function_and_its_matrix_are_the_same(kind, gaps):
     rng = np.random.default_rng(0)
     table = codes(rng, N, P) if kind == "hamming" else rng.standard_normal((N, P))
     table = punched(rng, table) if gaps else table
-    function = {"euclidean": lambda x, y: (x - y) ** 2, "manhattan": distance, "hamming": lambda x, y: float(x != y)}
+    function = {"sqeuclidean": lambda x, y: (x - y) ** 2, "manhattan": distance, "hamming": lambda x, y: float(x != y)}
     named, given = table_case(table, [kind] * P), table_case(table, [function[kind]] * P)
     every = [case.features() for case in (named, given, matrix_case(named.deltas))]
     for features in every:
@@ -206,7 +206,7 @@ def test_ranks_do_not_change_where_the_order_stays(change):
 def test_where_nothing_is_missing_gaps_change_nothing():
     """A column of gaps that is kept out sends the others on another way, to the same end."""
     table = clear_numbers()
-    plain = table_case(table, ["euclidean"] * P)
+    plain = table_case(table, ["sqeuclidean"] * P)
     other = plain._replace(source=replace(plain.source, has_gaps=True))
     first, second = plain.problem(K), other.problem(K)
     assert (type(first.features), type(second.features)) == (NumericFeatures, CoordinateFeatures)
@@ -222,8 +222,8 @@ def test_where_nothing_is_missing_gaps_change_nothing():
     assert not fitted.support_[-1]
 
 
-@pytest.mark.parametrize("kind", ["euclidean", "hamming", "manhattan"])
-def test_a_column_with_gaps_is_that_of_the_items_that_have_it_times_their_share(kind):
+@pytest.mark.parametrize("kind", ["sqeuclidean", "hamming", "manhattan"])
+def test_a_column_with_gaps_is_that_of_the_samples_that_have_it_times_their_share(kind):
     rng = np.random.default_rng(0)
     table = punched(rng, codes(rng, N, P) if kind == "hamming" else numbers(rng, N, P))
     features = table_case(table, [kind] * P).features()
@@ -241,10 +241,10 @@ def test_a_column_with_gaps_is_that_of_the_items_that_have_it_times_their_share(
 
 def test_columns_that_say_the_same_are_together_what_each_is_alone():
     table = np.random.default_rng(0).standard_normal((N, 3))
-    one = table_case(table, ["euclidean", "manhattan", distance]).features()
+    one = table_case(table, ["sqeuclidean", "manhattan", distance]).features()
     groups = np.repeat([0, 1, 2], 3)
     three = table_case(
-        np.repeat(table, 3, axis=1), np.repeat(["euclidean", "manhattan", distance], 3), groups
+        np.repeat(table, 3, axis=1), np.repeat(["sqeuclidean", "manhattan", distance], 3), groups
     ).features()
     np.testing.assert_allclose(three.scores(some_labels(), K), one.scores(some_labels(), K), atol=1e-13)
     for subset in ([0], [1], [2], [0, 1, 2]):
@@ -254,7 +254,7 @@ def test_columns_that_say_the_same_are_together_what_each_is_alone():
 
 def test_without_standardising_a_group_is_the_mean_of_its_columns_too():
     table = np.random.default_rng(0).standard_normal((N, 4))
-    features = table_case(table, ["euclidean"] * 4, np.array([0, 0, 0, 1])).features(standardize=False)
+    features = table_case(table, ["sqeuclidean"] * 4, np.array([0, 0, 0, 1])).features(standardize=False)
     mean = np.mean(squared_distances(table[:, :3]), axis=0)
     np.testing.assert_allclose(apart_of(features.pairs(np.array([0])).similarity), mean, atol=1e-12)
 
@@ -262,7 +262,7 @@ def test_without_standardising_a_group_is_the_mean_of_its_columns_too():
 # ---------------------------------------------------------------- digits
 
 
-@pytest.mark.parametrize("kind", ["euclidean", "manhattan", distance])
+@pytest.mark.parametrize("kind", ["sqeuclidean", "manhattan", distance])
 def test_a_large_offset_costs_no_digits(kind):
     # Multiples of 2^-10 of size about 1, so that adding 1e12 is exact.
     small = np.round(np.random.default_rng(0).standard_normal((N, P)) * 1024) / 1024

@@ -7,9 +7,9 @@ from itertools import product
 import numpy as np
 import pytest
 
-from sparsecluster.climb import climb
-from sparsecluster.features.alone import level_labels, level_score
-from sparsecluster.sizes import Effort, choose_size
+from sparsecluster._features.alone import level_labels, level_score
+from sparsecluster._search.climb import climb
+from sparsecluster._search.sizes import Effort, choose_size
 from tests import naive
 from tests.test_kinds import (
     CLIMBED,
@@ -61,11 +61,11 @@ def test_what_a_climb_says_it_reached_is_what_its_labels_explain(kind):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_copy_permutes_the_items_of_each_feature_with_all_its_members(kind):
+def test_a_copy_permutes_the_samples_of_each_feature_with_all_its_members(kind):
     """By one permutation a feature, the same for every kind, that depends on nothing but the seed."""
     features = make(kind).features()
     copy = features.permuted(7)
-    orders = [naive.shuffled_items(N, a, 7) for a in range(P)]
+    orders = [naive.shuffled_samples(N, a, 7) for a in range(P)]
     assert len(set(map(tuple, orders))) == P
     for a, order in enumerate(orders):
         mine, theirs = (each.seen_pairs(np.array([a])) for each in (copy, features))
@@ -83,7 +83,7 @@ def test_labels_permuted_as_a_feature_have_the_score_that_they_had(kind):
     copy = features.permuted(7)
     for a in range(P):
         before = np.empty_like(labels)
-        before[naive.shuffled_items(N, a, 7)] = labels
+        before[naive.shuffled_samples(N, a, 7)] = labels
         assert copy.scores(labels, K)[a] == pytest.approx(features.scores(before, K)[a], abs=1e-13)
 
 
@@ -93,7 +93,7 @@ def test_a_copy_of_a_copy_is_permuted_once_more(kind):
     twice = features.permuted(7).permuted(8)
     for a in range(P):
         before = np.empty_like(labels)
-        before[naive.shuffled_items(N, a, 7)[naive.shuffled_items(N, a, 8)]] = labels
+        before[naive.shuffled_samples(N, a, 7)[naive.shuffled_samples(N, a, 8)]] = labels
         assert twice.scores(labels, K)[a] == pytest.approx(features.scores(before, K)[a], abs=1e-13)
 
 

@@ -7,9 +7,9 @@ from functools import partial
 import numpy as np
 import pytest
 
-from sparsecluster.kernels.gaps import improve_seen, seed_seen, seen_scores, sum_seen, within_seen
-from sparsecluster.kernels.manhattan import distance_within, sum_distances, sum_seen_distances
-from sparsecluster.kernels.matrices import (
+from sparsecluster._kernels.gaps import improve_seen, seed_seen, seen_scores, sum_seen, within_seen
+from sparsecluster._kernels.manhattan import distance_within, sum_distances, sum_seen_distances
+from sparsecluster._kernels.matrices import (
     add_permuted_stack,
     add_seen_stack,
     add_stack,
@@ -18,18 +18,18 @@ from sparsecluster.kernels.matrices import (
     seen_stack_within,
     stack_within,
 )
-from sparsecluster.kernels.rows import improve_rows, seed_rows
-from sparsecluster.kernels.univariate import DISTANCES, SQUARES, univariate_labels, univariate_within
+from sparsecluster._kernels.rows import improve_rows, seed_rows
+from sparsecluster._kernels.univariate import DISTANCES, SQUARES, univariate_labels, univariate_within
 from tests import naive
 
-# n, p, k: the smallest, one item a cluster, the usual, and more items.
+# n, p, k: the smallest, one sample a cluster, the usual, and more samples.
 SHAPES = [(2, 1, 2), (5, 3, 5), (9, 4, 3), (17, 6, 2), (23, 2, 4)]
 PASSES = 1000
 DISSIMILARITIES = {SQUARES: lambda x, y: (x - y) ** 2, DISTANCES: lambda x, y: abs(x - y)}
 
 
 def with_gaps(rng, n, p, whole=False, share=0.3):
-    """Numbers, NaN in gaps; whole items without any value among them, but no column without."""
+    """Numbers, NaN in gaps; whole samples without any value among them, but no column without."""
     table = naive.random_table(rng, n, p, whole)
     gaps = rng.random((n, p)) < share
     gaps[rng.integers(n, size=n // 6)] = True
@@ -39,8 +39,8 @@ def with_gaps(rng, n, p, whole=False, share=0.3):
 
 def as_seen(table):
     """Columns with mean 0 over what is seen and 0 in gaps, and the mask of what is seen."""
-    centred = table - np.nanmean(table, axis=0)
-    return np.nan_to_num(centred), (~np.isnan(table)).astype(np.uint8)
+    centered = table - np.nanmean(table, axis=0)
+    return np.nan_to_num(centered), (~np.isnan(table)).astype(np.uint8)
 
 
 def minus(value, labels):
@@ -48,7 +48,7 @@ def minus(value, labels):
 
 
 def random_matrix(rng, n, gaps=0.0):
-    """A dissimilarity that is no distance, some pairs and a few items not seen; the diagonal says which items are."""
+    """A dissimilarity that is no distance, some pairs and a few samples not seen; the diagonal says which samples are."""
     matrix = np.tril(rng.random((n, n)), -1)
     unseen = np.tril(rng.random((n, n)) < gaps, -1)
     unseen[rng.integers(n, size=int(gaps * n) // 2)] = True
@@ -76,14 +76,14 @@ def test_sums_and_counts_are_of_what_is_seen(n, p, k):
 
 
 @pytest.mark.parametrize(("n", "p", "k"), SHAPES)
-def test_squared_distances_to_centres_are_of_what_is_seen(n, p, k):
+def test_squared_distances_to_centers_are_of_what_is_seen(n, p, k):
     rng = np.random.default_rng(n)
     table, seen = as_seen(with_gaps(rng, n, p))
-    weights, centres, labels = rng.random(p), rng.standard_normal((k, p)), naive.random_labels(rng, n, k)
+    weights, centers, labels = rng.random(p), rng.standard_normal((k, p)), naive.random_labels(rng, n, k)
     expected = sum(
-        weights[a] * (table[i, a] - centres[labels[i], a]) ** 2 for i in range(n) for a in range(p) if seen[i, a]
+        weights[a] * (table[i, a] - centers[labels[i], a]) ** 2 for i in range(n) for a in range(p) if seen[i, a]
     )
-    assert within_seen(table, weights, seen, labels, centres) == pytest.approx(expected, rel=1e-12)
+    assert within_seen(table, weights, seen, labels, centers) == pytest.approx(expected, rel=1e-12)
 
 
 @pytest.mark.parametrize("whole", [False, True])
@@ -145,7 +145,7 @@ def test_without_gaps_labels_are_those_of_rows(n, p, k, lloyd_passes):
 
 
 @pytest.mark.parametrize("k", [2, 4])
-def test_items_without_any_value_may_be_anywhere_and_stay_there(k):
+def test_samples_without_any_value_may_be_anywhere_and_stay_there(k):
     rng = np.random.default_rng(k)
     table, seen = as_seen(np.concatenate([np.full((3, 4), np.nan), rng.standard_normal((12, 4))]))
     labels = naive.random_labels(rng, 15, k)
@@ -192,7 +192,7 @@ def test_withins_of_distances_are_sums_over_pairs(n, p, k, whole, share):
 
 
 @pytest.mark.parametrize(("n", "p"), [(2, 1), (9, 4), (17, 6)])
-def test_sums_of_distances_are_over_the_columns_that_both_items_have(n, p):
+def test_sums_of_distances_are_over_the_columns_that_both_samples_have(n, p):
     rng = np.random.default_rng(n)
     full, gapped, weights = rng.standard_normal((n, p)), with_gaps(rng, n, p), rng.random(p)
     deltas = [naive.column_delta(x, DISSIMILARITIES[DISTANCES]) for x in full.T]
@@ -258,7 +258,7 @@ def test_what_is_not_seen_of_a_column_does_not_count(k, kind):
 
 
 def stack_of(rng, n, count=4, gaps=0.0):
-    """A stack of matrices, which of them five features are, and the order of items in each."""
+    """A stack of matrices, which of them five features are, and the order of samples in each."""
     stack = np.stack([random_matrix(rng, n, gaps) for _ in range(count)])
     places = np.array([2, 0, 3, 1, 0])
     orders = np.stack([rng.permutation(n) for _ in places])
@@ -266,7 +266,7 @@ def stack_of(rng, n, count=4, gaps=0.0):
 
 
 def of_features(stack, places, orders):
-    """What each feature says of the items, in their own order."""
+    """What each feature says of the samples, in their own order."""
     return [stack[place][np.ix_(order, order)] for place, order in zip(places, orders, strict=True)]
 
 
@@ -351,7 +351,7 @@ def test_fingerprints_of_matrices_are_those_of_the_twin_and_add_up():
     assert rows.tolist() == [(x + y) % naive.WORD for x, y in zip(one, two, strict=True)]
 
 
-def test_fingerprints_of_matrices_go_with_their_items():
+def test_fingerprints_of_matrices_go_with_their_samples():
     rng = np.random.default_rng(0)
     prints = partial(prints_of, feature_salt=np.uint64(5))
     matrix, order = random_matrix(rng, 8), rng.permutation(8)

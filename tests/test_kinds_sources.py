@@ -1,4 +1,4 @@
-"""However dissimilarities are given and however many items are looked at, features say the same."""
+"""However dissimilarities are given and however many samples are looked at, features say the same."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ import pytest
 from sklearn.metrics import adjusted_rand_score
 
 from sparsecluster import SASClustering
-from sparsecluster.checks import check_matrices
-from sparsecluster.features import matrices as matrices_module
-from sparsecluster.features.source import LEAST_SEEN, enough_seen, seen_counts
-from sparsecluster.search import search_size
+from sparsecluster._data.checks import check_matrices
+from sparsecluster._data.source import LEAST_SEEN, enough_seen, seen_counts
+from sparsecluster._features import matrices as matrices_module
+from sparsecluster._search.search import search_size
 from tests import naive
 from tests.test_kinds import (
     KINDS,
@@ -146,7 +146,7 @@ def test_the_given_matrices_are_not_changed(gaps):
 # ---------------------------------------------------------------- one by one
 
 
-@pytest.mark.parametrize("kind", ["matrices", "matrices without items", "matrices without pairs", "functions"])
+@pytest.mark.parametrize("kind", ["matrices", "matrices without samples", "matrices without pairs", "functions"])
 def test_one_by_one_matrices_say_what_they_say_together(kind, monkeypatch):
     def answers():
         features = make(kind).features()
@@ -217,25 +217,25 @@ def test_matrices_that_a_function_computes_are_kept_as_long_as_there_is_room(mon
     assert reader.in_use == 3
 
 
-# ---------------------------------------------------------------- some of the items
+# ---------------------------------------------------------------- some of the samples
 
 
 def part_of(case, taken, places):
-    """The same columns between some of the items."""
+    """The same columns between some of the samples."""
     deltas = [case.deltas[a][np.ix_(places, places)].copy() for a in taken.columns]
     for delta in deltas:
-        # An item that is seen with none of the others is not seen.
+        # A sample that is seen with none of the others is not seen.
         alone = (np.isnan(delta) | np.eye(len(delta), dtype=bool)).all(axis=1)
         np.fill_diagonal(delta, np.where(alone, np.nan, 0.0))
     return Case(taken, deltas, case.groups[taken.columns])
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_some_items_are_features_of_their_own(kind):
+def test_some_samples_are_features_of_their_own(kind):
     case = make(kind, n=24)
     places = np.sort(np.random.default_rng(0).permutation(24)[:N])
     taken = case.source.take(places, K)
-    np.testing.assert_array_equal(taken.items, places)
+    np.testing.assert_array_equal(taken.samples, places)
     part = part_of(case, taken, places)
     features, labels = part.features(), some_labels()
     np.testing.assert_allclose(features.scores(labels, K), naive.feature_scores(part.members, labels), atol=1e-13)
@@ -245,7 +245,7 @@ def test_some_items_are_features_of_their_own(kind):
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_some_items_of_matrices_are_the_same_in_every_form(form, tmp_path):
+def test_some_samples_of_matrices_are_the_same_in_every_form(form, tmp_path):
     stack, places = clear_matrices(), np.arange(5, 45, 2)
     expected = matrix_case(stack[:, places][:, :, places]).features()
     found = matrix_case(FORMS[form](stack, tmp_path), deltas=[]).source.take(places, K).features()
@@ -254,33 +254,33 @@ def test_some_items_of_matrices_are_the_same_in_every_form(form, tmp_path):
 
 
 @pytest.mark.parametrize("kind", ["numbers", "categories", "distances", "functions", "matrices", "sparse"])
-def test_columns_in_which_some_items_are_all_alike_are_left_out(kind):
+def test_columns_in_which_some_samples_are_all_alike_are_left_out(kind):
     table = np.zeros((N, 3))
     table[:5, 0], table[:, 1], table[3:, 2] = 1.0, np.arange(N) % 4, 2.0
-    case = table_case(table, ["euclidean"] * 3)
+    case = table_case(table, ["sqeuclidean"] * 3)
     if kind == "matrices":
         source = matrix_case(case.deltas).source
     elif kind == "sparse":
         sparse_source = make("sparse").source
         source = type(sparse_source)(type(sparse_source.values)(table), np.arange(N), np.arange(3), True, np.arange(3))
     else:
-        names = {"numbers": "euclidean", "categories": "hamming", "distances": "manhattan"}
+        names = {"numbers": "sqeuclidean", "categories": "hamming", "distances": "manhattan"}
         source = table_case(table, [names.get(kind, lambda x, y: abs(x - y))] * 3).source
     assert source.take(np.arange(5, N), 2).columns.tolist() == [1]
     assert source.take(np.arange(5, N), 2).features().n_features == 1
     assert source.take(np.array([5, 9, 13]), 2) is None
 
 
-def test_columns_that_some_items_hardly_have_are_left_out():
+def test_columns_that_some_samples_hardly_have_are_left_out():
     table = np.random.default_rng(0).standard_normal((40, 3))
     table[3:20, 1] = np.nan
-    source = table_case(table, ["euclidean"] * 3).source
+    source = table_case(table, ["sqeuclidean"] * 3).source
     assert source.take(np.arange(20), 2).columns.tolist() == [0, 1, 2]
     assert source.take(np.arange(20), 3).columns.tolist() == [0, 2]
 
 
 @pytest.mark.filterwarnings("error::RuntimeWarning")
-def test_a_matrix_that_knows_none_of_some_items_is_left_out_in_silence():
+def test_a_matrix_that_knows_none_of_some_samples_is_left_out_in_silence():
     stack = clear_matrices(n=20)
     stack[1, :10] = stack[1, :, :10] = np.nan
     assert matrix_case(stack).source.take(np.arange(10), K).columns.tolist() == [0, 2, 3, 4]
@@ -289,7 +289,7 @@ def test_a_matrix_that_knows_none_of_some_items_is_left_out_in_silence():
 # ---------------------------------------------------------------- hardly seen
 
 
-def test_enough_is_a_tenth_of_the_items_and_more_than_clusters():
+def test_enough_is_a_tenth_of_the_samples_and_more_than_clusters():
     counts = np.arange(30)
     np.testing.assert_array_equal(enough_seen(counts, 20, 3), counts >= 4)
     np.testing.assert_array_equal(enough_seen(counts, 200, 3), counts >= LEAST_SEEN * 200)
@@ -299,7 +299,7 @@ def test_enough_is_a_tenth_of_the_items_and_more_than_clusters():
 
 
 @pytest.mark.parametrize("seen", [3, 4])
-def test_a_column_that_too_few_items_have_is_kept_out_with_a_warning(seen, recwarn):
+def test_a_column_that_too_few_samples_have_is_kept_out_with_a_warning(seen, recwarn):
     table = np.random.default_rng(0).standard_normal((30, 4))
     table[:, :2] += 6 * (TRUTH[:30, None] - 1)
     table[seen:, 3] = np.nan
@@ -319,8 +319,8 @@ def test_a_matrix_of_which_too_few_pairs_are_seen_is_kept_out_with_a_warning():
     assert fitted.support_.tolist() == [True] * 3 + [False] * 2
 
 
-def test_a_matrix_of_few_items_is_not_chosen_for_being_easy_to_explain():
-    """Seven items of sixty are seen: three clusters explain much of so few, and say nothing of the others."""
+def test_a_matrix_of_few_samples_is_not_chosen_for_being_easy_to_explain():
+    """Seven samples of sixty are seen: three clusters explain much of so few, and say nothing of the others."""
     stack = clear_matrices()
     stack[4, 7:] = stack[4, :, 7:] = np.nan
     fitted = SASClustering(3, metric="precomputed", n_features_to_select=3).fit(stack)
@@ -348,15 +348,15 @@ SAMPLED = {
 
 
 @pytest.mark.parametrize("kind", SAMPLED)
-def test_a_sample_of_the_items_finds_the_groups_of_all(kind, tmp_path):
+def test_a_sample_of_the_samples_finds_the_groups_of_all(kind, tmp_path):
     table = np.random.default_rng(0).standard_normal((60, 6))
     table[:, :3] += 9 * (TRUTH[:, None] - 1)
     given = {"metric": "auto", **SAMPLED[kind](table, tmp_path)}
-    # Both make samples of 25 items: where pairs are looked at, a quarter is taken.
+    # Both make samples of 25 samples: where pairs are looked at, a quarter is taken.
     subsample = 25 if kind.startswith(("numbers", "categories")) else 100
     every, some = (
-        SASClustering(3, n_features_to_select=3, metric=given["metric"], subsample=items).fit(given["X"])
-        for items in (None, subsample)
+        SASClustering(3, n_features_to_select=3, metric=given["metric"], subsample=samples).fit(given["X"])
+        for samples in (None, subsample)
     )
     for fitted in (every, some):
         assert adjusted_rand_score(fitted.labels_, TRUTH) == 1.0

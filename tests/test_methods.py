@@ -10,10 +10,10 @@ from sklearn.utils import estimator_checks, get_tags
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import sparsecluster
+import sparsecluster.methods._screening
 import sparsecluster.methods.plain
-import sparsecluster.methods.screening
-from sparsecluster.base import SparseClusterer
 from sparsecluster.datasets import shifted_groups
+from sparsecluster.methods._base import SparseClusterer
 from sparsecluster.methods.registry import METHODS, PLANNED, make_method
 
 # Fewer copies, samples and starts: what is tested here does not depend on them.
@@ -43,7 +43,7 @@ def refuses(*words, error=ValueError):
 def less_work(monkeypatch, tmp_path_factory):
     """Fewer starts, and fewer simulated samples, kept in a folder where nobody takes them for all of them."""
     monkeypatch.setattr(sparsecluster.methods.plain, "STARTS", PLAIN_STARTS)
-    monkeypatch.setattr(sparsecluster.methods.screening, "N_NULL", N_NULL)
+    monkeypatch.setattr(sparsecluster.methods._screening, "N_NULL", N_NULL)
     monkeypatch.setenv("SPARSECLUSTER_CACHE", str(tmp_path_factory.getbasetemp() / "short-null"))
 
 
@@ -134,8 +134,8 @@ def test_a_method_is_made_with_the_clusters_and_parameters_asked_for(name):
     made = make_method(name, 4, random_state=7)
     assert isinstance(made, SparseClusterer)
     assert (made.n_clusters, made.random_state) == (4, 7)
-    with pytest.raises(TypeError, match="colour"):
-        make_method(name, 4, colour="red")
+    with pytest.raises(TypeError, match="color"):
+        make_method(name, 4, color="red")
 
 
 @pytest.mark.parametrize(
@@ -158,13 +158,13 @@ def test_every_public_estimator_is_in_the_registry():
 
 
 @EVERY
-def test_it_places_new_items_if_the_registry_says_so(name):
+def test_it_places_new_samples_if_the_registry_says_so(name):
     found = quick(name).fit(CORNERS)
     assert hasattr(found, "predict") == hasattr(found, "score") == METHODS[name].predicts
     if METHODS[name].predicts:
         new, truth, _ = corners(seed=1)
         assert set(found.predict(np.random.default_rng(0).normal(size=(50, 40)))) <= {0, 1, 2}
-        # The groups of these are the same, so most new items go where they belong.
+        # The groups of these are the same, so most new samples go where they belong.
         assert np.mean(found.predict(new) == truth) > 0.9
         assert found.score(new) > found.score(np.random.default_rng(0).permuted(new, axis=0))
 
@@ -232,7 +232,7 @@ def test_docs_name_every_parameter_and_no_other(cls):
 def test_every_attribute_in_the_docs_is_there_after_fit(name):
     found = quick(name).fit(pd.DataFrame(CORNERS).add_prefix("gene"))
     names = {each for each in named_in(type(found), "Attributes") if each.endswith("_")}
-    # Weights for every item are only of one of the two forms, as the docs say.
-    of_items = {"item_weights_", "dissimilarity_"} if name == "cosa-common" else set()
-    assert {each for each in names if not hasattr(found, each)} == of_items
+    # Weights for every sample are only of one of the two forms, as the docs say.
+    of_samples = {"sample_weights_", "dissimilarity_"} if name == "cosa-common" else set()
+    assert {each for each in names if not hasattr(found, each)} == of_samples
     assert {"labels_", "support_", "feature_scores_"} <= names or name == "sparse-kmedoids"

@@ -56,7 +56,7 @@ def test_gaps_are_refused_by_name_with_a_way_out(name):
 
 
 @pytest.mark.parametrize("name", those(takes="numbers", predicts=True))
-def test_gaps_in_new_items_are_refused_with_a_way_out(name):
+def test_gaps_in_new_samples_are_refused_with_a_way_out(name):
     found = quick(name).fit(ROW)
     for ask in (found.predict, found.score):
         with refuses("NaN", type(found).__name__, "without gaps", "Fill them in"):
@@ -147,13 +147,13 @@ def test_sparse_matrices_are_tables(name, form):
 @COORDINATES
 @pytest.mark.parametrize("metric", ["manhattan", lambda x, y: abs(x - y), {0: "manhattan"}])
 def test_without_coordinates_it_is_refused(name, metric):
-    with refuses("needs coordinates of the items", "only dissimilarities of pairs", "Use"):
+    with refuses("needs coordinates of the samples", "only dissimilarities of pairs", "Use"):
         quick(name, metric=metric).fit(ROW)
 
 
 @COORDINATES
 def test_matrices_have_no_coordinates(name):
-    with refuses("needs coordinates of the items", "only dissimilarities of pairs", "Use"):
+    with refuses("needs coordinates of the samples", "only dissimilarities of pairs", "Use"):
         quick(name, metric="precomputed").fit(matrices(ROW))
 
 
@@ -171,7 +171,7 @@ def test_who_needs_coordinates_is_called_by_a_name_that_the_user_knows(name):
 
 
 @ANYTHING
-@pytest.mark.parametrize("metric", ["manhattan", lambda x, y: abs(x - y), {0: "manhattan", 5: "euclidean"}])
+@pytest.mark.parametrize("metric", ["manhattan", lambda x, y: abs(x - y), {0: "manhattan", 5: "sqeuclidean"}])
 def test_numbers_may_be_compared_in_any_way(name, metric):
     found = quick(name, metric=metric).fit(ROW)
     np.testing.assert_array_equal(found.labels_, ROW_TRUTH)
@@ -221,19 +221,19 @@ def test_number_of_clusters_is_a_whole_number_of_two_or_more(name, k):
 
 
 @EVERY
-def test_there_are_no_more_clusters_than_items(name):
+def test_there_are_no_more_clusters_than_samples(name):
     with refuses(r"n_clusters must be a whole number in \[2, 27\]", "got 28", "27 rows"):
         quick(name, 28).fit(ROW)
 
 
 @EVERY
-def test_fewer_distinct_items_than_clusters_are_refused(name):
+def test_fewer_distinct_samples_than_clusters_are_refused(name):
     with refuses("only 2 distinct rows", "n_clusters=3", "fewer clusters"):
         quick(name).fit(np.repeat(ROW[:2], 5, axis=0))
 
 
 @EVERY
-def test_items_that_are_all_equal_are_refused(name):
+def test_samples_that_are_all_equal_are_refused(name):
     with refuses("All 16 columns are constant", "nothing to group by"):
         quick(name).fit(np.tile(ROW[0], (20, 1)))
 
@@ -256,7 +256,7 @@ def test_a_table_has_rows_and_columns_of_numbers(name, table, words):
 
 
 @pytest.mark.parametrize("name", those(predicts=True))
-def test_new_items_have_the_columns_of_fit(name):
+def test_new_samples_have_the_columns_of_fit(name):
     found = quick(name).fit(pd.DataFrame(ROW, columns=NAMES))
     with refuses("feature names", "same order"):
         found.predict(pd.DataFrame(ROW, columns=NAMES)[NAMES[::-1]])
@@ -280,7 +280,7 @@ def test_constant_columns_are_named_and_never_chosen(name):
         assert found.feature_weights_[[0, 9]].tolist() == [0.0, 0.0]
     if METHODS[name].predicts:
         np.testing.assert_array_equal(found.predict(table), found.labels_)
-        # Whatever they are in new items does not matter.
+        # Whatever they are in new samples does not matter.
         np.testing.assert_array_equal(found.predict(CORNERS), found.labels_)
 
 

@@ -20,7 +20,7 @@ WITH_CONSTANTS = np.insert(CORNERS, [0, 9], [5.0, 1e300], axis=1)
 # ---------------------------------------------------------------- groups
 
 
-# Sparse hierarchical clustering weighs features by the one direction in which pairs of items spread most. In a triangle
+# Sparse hierarchical clustering weighs features by the one direction in which pairs of samples spread most. In a triangle
 # there are two, and it takes the features of one group.
 SEES_ONE_DIRECTION = ("sparse-hierarchical",)
 # IF-PCA looks at k - 1 directions, each made as long as the others. Of groups in a row the second is noise.
@@ -62,7 +62,7 @@ def test_fit_predict_gives_the_labels(name):
 
 
 @pytest.mark.parametrize("name", those(predicts=True))
-def test_items_of_fit_are_placed_where_they_are(name):
+def test_samples_of_fit_are_placed_where_they_are(name):
     found = quick(name).fit(CORNERS)
     np.testing.assert_array_equal(found.predict(CORNERS), TRUTH)
     np.testing.assert_array_equal(quick(name).fit(FRAME).predict(FRAME), TRUTH)
@@ -79,7 +79,7 @@ def test_scores_are_one_minus_within_over_total(name, table):
 
 
 @EVERY
-def test_centres_are_means_in_the_users_units(name):
+def test_centers_are_means_in_the_users_units(name):
     table = HARD * np.arange(1, 31) + 100.0
     found = quick(name).fit(table)
     means = [table[found.labels_ == c].mean(axis=0) for c in range(3)]
@@ -138,7 +138,7 @@ def test_summary_tells_the_sizes_the_number_and_the_best_features(name):
     names = ["first", *NAMES[:9], "tenth", *NAMES[9:]]
     found = quick(name).fit(pd.DataFrame(WITH_CONSTANTS, columns=names))
     text, scores = found.summary(), found.feature_scores_
-    assert f"3 clusters of {', '.join(map(str, np.bincount(found.labels_)))} items" in text
+    assert f"3 clusters of {', '.join(map(str, np.bincount(found.labels_)))} samples" in text
     assert f"{found.support_.sum()} of 42 features" in text
     assert f"{scores[found.support_].mean():.0%}" in text
     best = np.flatnonzero(found.support_)[np.argsort(-scores[found.support_], kind="stable")][:5]

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from sklearn.base import clone
 
-import sparsecluster.parallel
+import sparsecluster._utils.parallel
 from sparsecluster.datasets import mixed_groups
 from sparsecluster.methods.registry import METHODS
 from tests.test_methods import CORNERS, EVERY, HARD, TRUTH, quick, refuses, those
@@ -150,8 +150,8 @@ def pools(monkeypatch):
         seen.append(options["n_jobs"])
         return parallel(**options)
 
-    monkeypatch.setattr(sparsecluster.parallel.joblib, "Parallel", watched)
-    monkeypatch.setattr(sparsecluster.parallel, "THREADS_PAY", 0)
+    monkeypatch.setattr(sparsecluster._utils.parallel.joblib, "Parallel", watched)
+    monkeypatch.setattr(sparsecluster._utils.parallel, "THREADS_PAY", 0)
     return seen
 
 
@@ -285,7 +285,7 @@ def test_what_is_no_seed_is_refused_before_any_work(monkeypatch, name):
 
 @pytest.mark.parametrize("name", [name for name in METHODS if "metric" in quick(name).get_params()])
 def test_unknown_metrics_are_answered_by_the_known_and_the_nearest(name):
-    with refuses("metric must be one of", '"manhattan"', "got 'euclidian'", 'Did you mean "euclidean"'):
+    with refuses("metric must be one of", '"manhattan"', "got 'euclidian'", 'Did you mean "sqeuclidean"'):
         quick(name, metric="euclidian").fit(HARD)
 
 

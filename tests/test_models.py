@@ -12,14 +12,14 @@ from sklearn.base import clone
 from sklearn.cluster import KMeans
 
 from sparsecluster import COSA, SASClustering, SparseHierarchical, SparseKMeans, SpectralGem
+from sparsecluster._utils.files import write
 from sparsecluster.datasets import shifted_groups
-from sparsecluster.files import write
-from sparsecluster.models import ESTIMATORS, FORMAT, KEPT, PIECES, ModelError, as_dict, load_model, save_model
+from sparsecluster.io.models import ESTIMATORS, FORMAT, KEPT, PIECES, ModelError, as_dict, load_model, save_model
 
 pd = pytest.importorskip("pandas")
 
 X, TRUTH, _ = shifted_groups(mu=1.5, n_features=15, n_useful=5, group_size=10, seed=0)
-# Items that no fit has seen.
+# Samples that no fit has seen.
 NEW = shifted_groups(mu=1.5, n_features=15, n_useful=5, group_size=10, seed=1).X
 VARIANTS = {
     "SASClustering": [{}, {"n_features_to_select": 4}, {"metric": "manhattan", "n_features_to_select": 4}],
@@ -69,7 +69,7 @@ def test_every_estimator_that_may_be_kept_is_tried_here():
 @pytest.mark.parametrize(
     ("name", "parameters"), [(name, each) for name, variants in VARIANTS.items() for each in variants]
 )
-def test_a_kept_model_places_and_scores_new_items_as_the_one_in_memory_to_the_last_bit(again, name, parameters):
+def test_a_kept_model_places_and_scores_new_samples_as_the_one_in_memory_to_the_last_bit(again, name, parameters):
     fitted = ESTIMATORS[name](3, **parameters).fit(X)
     loaded = again(fitted)
     assert_same_model(loaded, fitted, X, NEW, NEW * 1e6)
@@ -323,7 +323,7 @@ DAMAGES = {
     "a mask with another number of chosen ones": (("fitted", "support_"), {"array": [True] * 15, "kind": "b"}),
     "names for other columns": (("fitted", "feature_names_in_"), {"array": ["a"], "kind": "O"}),
     "scores of other columns": (("fitted", "feature_scores_"), {"array": [0.5], "kind": "f"}),
-    "centres of another shape": (("fitted", "cluster_centers_"), {"array": [[0.5]], "kind": "f"}),
+    "centers of another shape": (("fitted", "cluster_centers_"), {"array": [[0.5]], "kind": "f"}),
     "labels beyond all numbers": (("fitted", "labels_"), {"array": [10**30], "kind": "i"}),
     "labels of no kind": (("fitted", "labels_"), {"array": [0], "kind": "V"}),
     "clusters that are a list": (("fitted", "_clusters"), {"list": []}),

@@ -19,7 +19,7 @@ import pytest
 
 import sparsecluster
 from sparsecluster import progress
-from sparsecluster.progress import Progress
+from sparsecluster._utils.progress import Progress
 
 SOURCE = Path(sparsecluster.__file__).parent
 FILES = sorted(SOURCE.rglob("*.py"))
@@ -44,9 +44,9 @@ MAY_IMPORT = {
     "io": set(),
     "cache": {"features", "files"},
     "profiles": {"features"},
-    "centres": {"features"},
+    "centers": {"features"},
     "tables": {"checks", "features"},
-    "reading": {"centres", "checks", "features", "profiles", "tables"},
+    "reading": {"centers", "checks", "features", "profiles", "tables"},
     "parameters": {"checks"},
     "base": {"checks", "features", "profiles", "reading", "report"},
     "sas": {
@@ -54,7 +54,7 @@ MAY_IMPORT = {
         *("profiles", "progress", "reading", "sample", "search", "sizes", "tables"),
     },
     "methods": {
-        *("base", "cache", "centres", "checks", "climb", "clusterers", "features", "gap", "kernels"),
+        *("base", "cache", "centers", "checks", "climb", "clusterers", "features", "gap", "kernels"),
         *("parallel", "parameters", "progress", "reading", "sas", "tables"),
     },
     "experiments": {
@@ -62,7 +62,7 @@ MAY_IMPORT = {
         *("sas", "version"),
     },
     "compare": {"checks", "evaluate", "features", "methods", "parameters", "plots", "progress", "tables"},
-    "plots": {"centres", "checks", "evaluate", "features", "reading", "tables"},
+    "plots": {"centers", "checks", "evaluate", "features", "reading", "tables"},
     "report": {"version", "features", "files", "plots", "profiles"},
     "expression": {"checks", "features"},
     "scanpy": {"plots", "report", "sas", "version"},
@@ -252,10 +252,10 @@ def test_kernels_are_kept_in_a_private_folder_where_no_other_can_be_written(tmp_
     code = """
 import pathlib, tempfile
 import numpy as np, sparsecluster
-from sparsecluster.kernels.objective import group_items
-print(sparsecluster.__file__, *group_items(np.array([1, 0, 1]), 2)[0])
+from sparsecluster._kernels.objective import group_samples
+print(sparsecluster.__file__, *group_samples(np.array([1, 0, 1]), 2)[0])
 (folder,) = pathlib.Path(tempfile.gettempdir()).iterdir()
-print(oct(folder.stat().st_mode & 0o777), len(list(folder.rglob("*group_items*.nbi"))))
+print(oct(folder.stat().st_mode & 0o777), len(list(folder.rglob("*group_samples*.nbi"))))
 """
     others = {name: value for name, value in os.environ.items() if not name.startswith("NUMBA")}
     run = subprocess.run(

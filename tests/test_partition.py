@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sparsecluster.features.base import dissimilarity
-from sparsecluster.kernels.partition import improve_balanced
+from sparsecluster._features.base import dissimilarity
+from sparsecluster._kernels.partition import improve_balanced
 from tests import naive
 from tests.test_clusterer_kinds import PASSES, OnlyPairs, random_gaps, run, same_groups
 
@@ -17,18 +17,18 @@ def is_balanced(labels, k):
     return set(np.bincount(labels, minlength=k)) <= {len(labels) // k, -(-len(labels) // k)}
 
 
-def shifts(labels, k, lead, items):
-    """Labellings in which one item goes to a cluster with at least `lead` items fewer."""
+def shifts(labels, k, lead, samples):
+    """Labelings in which one sample goes to a cluster with at least `lead` samples fewer."""
     sizes = np.bincount(labels, minlength=k)
-    for i in items:
+    for i in samples:
         for c in range(k):
             if sizes[labels[i]] - sizes[c] >= lead:
                 yield np.where(np.arange(len(labels)) == i, c, labels)
 
 
-def swaps(labels, items):
-    """Labellings in which one item changes places with one of another cluster."""
-    for i in items:
+def swaps(labels, samples):
+    """Labelings in which one sample changes places with one of another cluster."""
+    for i in samples:
         for j in range(len(labels)):
             if labels[i] != labels[j]:
                 swapped = labels.copy()
@@ -37,7 +37,7 @@ def swaps(labels, items):
 
 
 def naive_balanced(similarity, labels, k):
-    """Twin of the kernel: the cheapest moves to clusters with fewer items, then the best step of each item in turn."""
+    """Twin of the kernel: the cheapest moves to clusters with fewer samples, then the best step of each sample in turn."""
 
     def best(tries):
         return max(tries, key=lambda each: naive.similarity_objective(similarity, each), default=labels)

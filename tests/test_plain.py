@@ -1,4 +1,4 @@
-"""Plain methods are scikit-learn's on the standardised table, and no worse than R's."""
+"""Plain methods are scikit-learn's on the standardized table, and no worse than R's."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from sparsecluster.datasets import shifted_groups
 
 ALGORITHMS = ["kmeans", "kmeans++", "complete", "ward", "spectral", "kmedoids"]
 ON_ROWS = ["kmeans", "kmeans++", "ward"]
-# Three groups far apart in most of 12 features; of 14, 10 and 6 items, so that only one numbering of them is right.
+# Three groups far apart in most of 12 features; of 14, 10 and 6 samples, so that only one numbering of them is right.
 FULL = shifted_groups(mu=8.0, n_features=12, n_useful=9, group_size=14, seed=0)
 ROWS = np.r_[0:14, 14:24, 28:34]
 X, TRUTH = FULL.X[ROWS], FULL.truth[ROWS]
@@ -41,9 +41,9 @@ def refuses(*words, error=ValueError):
 
 
 def coordinates(table, standardize=True):
-    """Centred; where standardised, every column with a sum of squares of 1."""
-    centred = table - table.mean(axis=0)
-    return centred / np.sqrt((centred**2).sum(axis=0)) if standardize else centred
+    """Centered; where standardized, every column with a sum of squares of 1."""
+    centered = table - table.mean(axis=0)
+    return centered / np.sqrt((centered**2).sum(axis=0)) if standardize else centered
 
 
 def squared_distances(table):
@@ -55,7 +55,7 @@ def within(table, labels):
 
 
 def medoids_cost(gaps, labels):
-    """Sum of the dissimilarities of all items to the best medoid of their group."""
+    """Sum of the dissimilarities of all samples to the best medoid of their group."""
     return sum(gaps[np.ix_(labels == c, labels == c)].sum(axis=0).min() for c in np.unique(labels))
 
 
@@ -128,7 +128,7 @@ def test_spectral_clustering_is_that_of_scikit_learn_with_the_documented_affinit
 
 @pytest.mark.parametrize("standardize", [True, False])
 def test_k_medoids_cannot_be_improved_by_swapping_a_medoid(standardize):
-    """The medoids of its groups: no other choice of two of them and any item is cheaper."""
+    """The medoids of its groups: no other choice of two of them and any sample is cheaper."""
     gaps = squared_distances(coordinates(HARD, standardize))
     labels = fit(HARD, "kmedoids", standardize=standardize).labels_
     members = [np.flatnonzero(labels == c) for c in range(3)]
@@ -180,7 +180,7 @@ def test_the_order_of_rows_and_columns_does_not_matter(algorithm):
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
-def test_units_matter_only_where_columns_are_not_standardised(algorithm):
+def test_units_matter_only_where_columns_are_not_standardized(algorithm):
     table = X * np.where(np.arange(12) == 11, 1e4, 1.0)
     np.testing.assert_array_equal(fit(table, algorithm).labels_, TRUTH)
     raw, on_one = (fit(each, algorithm, standardize=False).labels_ for each in (table, table[:, [11]]))
@@ -238,18 +238,18 @@ def test_constant_columns_are_kept_out():
     np.testing.assert_array_equal(found.labels_, TRUTH)
 
 
-# ---------------------------------------------------------------- new items, seeds
+# ---------------------------------------------------------------- new samples, seeds
 
 
 @pytest.mark.parametrize("standardize", [True, False])
-def test_new_items_join_the_nearest_centre(standardize):
+def test_new_samples_join_the_nearest_center(standardize):
     found, new = fit(HARD, standardize=standardize), np.random.default_rng(0).normal(0.0, 2.0, (100, 20))
     units = HARD.std(axis=0) if standardize else np.ones(20)
-    centres = np.array([HARD[found.labels_ == c].mean(axis=0) for c in range(3)])
-    np.testing.assert_allclose(found.cluster_centers_, centres, rtol=1e-12)
-    apart = (((new[:, None] - centres) / units) ** 2).sum(axis=2)
+    centers = np.array([HARD[found.labels_ == c].mean(axis=0) for c in range(3)])
+    np.testing.assert_allclose(found.cluster_centers_, centers, rtol=1e-12)
+    apart = (((new[:, None] - centers) / units) ** 2).sum(axis=2)
     np.testing.assert_array_equal(found.predict(new), apart.argmin(axis=1))
-    left = (new - centres[apart.argmin(axis=1)]) ** 2
+    left = (new - centers[apart.argmin(axis=1)]) ** 2
     assert found.score(new) == pytest.approx(1 - (left.mean(axis=0) / HARD.var(axis=0)).mean(), rel=1e-9)
 
 
@@ -299,8 +299,8 @@ def test_parameters_that_make_no_sense_are_refused(name, value):
 
 
 @pytest.mark.parametrize("algorithm", ["complete", "spectral", "kmedoids"])
-def test_more_items_than_pairs_can_be_looked_at_are_refused(monkeypatch, algorithm):
-    monkeypatch.setattr("sparsecluster.methods.bounded.MOST_PAIRED", 29)
-    with refuses("number of items", r"\[2, 29\]", "got 30", "PlainClustering"):
+def test_more_samples_than_pairs_can_be_looked_at_are_refused(monkeypatch, algorithm):
+    monkeypatch.setattr("sparsecluster.methods._bounded.MOST_PAIRED", 29)
+    with refuses("number of samples", r"\[2, 29\]", "got 30", "PlainClustering"):
         fit(algorithm=algorithm)
     np.testing.assert_array_equal(fit(algorithm="kmeans").labels_, TRUTH)

@@ -20,8 +20,7 @@ from sparsecluster import (
     SparseKMeans,
     compare_methods,
 )
-from sparsecluster.compare import agreement_matrix
-from sparsecluster.plots import (
+from sparsecluster.inspection import (
     Agreement,
     Contributions,
     Distributions,
@@ -30,7 +29,8 @@ from sparsecluster.plots import (
     History,
     Projection,
 )
-from sparsecluster.plots.style import STYLES, cluster_names, plain, style_of
+from sparsecluster.inspection._style import STYLES, cluster_names, plain, style_of
+from sparsecluster.inspection.compare import agreement_matrix
 
 mpl.use("Agg")
 
@@ -49,22 +49,22 @@ def closed_after():
 def far_apart(n_noise=6, seed=0, truth=TRUTH):
     """Four columns that part the groups, and noise."""
     rng = np.random.default_rng(seed)
-    centres = rng.permuted(np.tile([-5.0, 0.0, 5.0], (4, 1)), axis=1).T
+    centers = rng.permuted(np.tile([-5.0, 0.0, 5.0], (4, 1)), axis=1).T
     noise = rng.normal(size=(truth.size, n_noise))
-    return np.hstack([rng.normal(size=(truth.size, 4)) + centres[truth], noise])
+    return np.hstack([rng.normal(size=(truth.size, 4)) + centers[truth], noise])
 
 
 def mixed_table():
     """Numbers, ordered and plain levels, truth values, counts, with gaps."""
     rng, n = np.random.default_rng(1), TRUTH.size
     table = pd.DataFrame(far_apart(2), columns=[f"number {a}" for a in range(6)])
-    table["colour"] = np.array(["red", "green", "blue"], dtype=object)[TRUTH]
+    table["color"] = np.array(["red", "green", "blue"], dtype=object)[TRUTH]
     order = ["low", "mid", "high", "top"]
     table["grade"] = pd.Categorical(np.array(order)[TRUTH + rng.integers(0, 2, n)], order, ordered=True)
     table["flag"] = TRUTH == 1
     table["count"] = rng.poisson(1 + 5 * (TRUTH == 2))
     table["town"] = rng.choice([f"town {i}" for i in range(12)], n)
-    table.loc[::7, "colour"] = None
+    table.loc[::7, "color"] = None
     table.loc[3::9, "number 0"] = np.nan
     return table
 
@@ -73,8 +73,8 @@ def sparse_table():
     rng = np.random.default_rng(2)
     X = sparse.random(TRUTH.size, 40, 0.1, format="lil", random_state=0)
     for c, size in enumerate(np.bincount(TRUTH)):
-        items = np.flatnonzero(np.isin(TRUTH, c))
-        X[np.ix_(items, range(3 * c, 3 * c + 3))] = rng.poisson(3, (size, 3))
+        samples = np.flatnonzero(np.isin(TRUTH, c))
+        X[np.ix_(samples, range(3 * c, 3 * c + 3))] = rng.poisson(3, (size, 3))
     return X.tocsr()
 
 
@@ -83,8 +83,8 @@ TABLES = {
     "float32": lambda: far_apart().astype(np.float32),
     "mixed": mixed_table,
     "polars": lambda: pl.from_pandas(mixed_table()),
-    "levels only": lambda: mixed_table()[["colour", "flag", "town"]].fillna("none"),
-    "objects": lambda: mixed_table()[["number 1", "colour"]].to_numpy(dtype=object),
+    "levels only": lambda: mixed_table()[["color", "flag", "town"]].fillna("none"),
+    "objects": lambda: mixed_table()[["number 1", "color"]].to_numpy(dtype=object),
     "sparse": sparse_table,
     "gaps": lambda: np.where(np.random.default_rng(3).random((42, 10)) < 0.15, np.nan, far_apart()),
 }
@@ -190,7 +190,7 @@ def test_other_methods_have_displays_too(estimator):
 def test_data_that_are_not_those_of_the_fit_are_refused(display):
     X = far_apart()
     estimator = SASClustering(n_clusters=3, n_features_to_select=4).fit(X)
-    with pytest.raises(ValueError, match=r"must be the data of fit, with 42 items; got 41"):
+    with pytest.raises(ValueError, match=r"must be the data of fit, with 42 samples; got 41"):
         display.from_estimator(estimator, X[1:])
     with pytest.raises(ValueError, match="features"):
         display.from_estimator(estimator, X[:, 1:])
@@ -213,7 +213,7 @@ def test_features_that_are_not_there_are_refused(features):
         Distributions.from_estimator(SASClustering(n_clusters=3, n_features_to_select=4).fit(X), X, features)
 
 
-@pytest.mark.parametrize("limit", ["max_items", "max_features"])
+@pytest.mark.parametrize("limit", ["max_samples", "max_features"])
 def test_limits_are_whole_numbers(limit):
     X = far_apart()
     with pytest.raises(ValueError, match=limit):
@@ -240,7 +240,7 @@ def test_hostile_names_are_drawn_as_they_are(display):
 
 
 @pytest.mark.usefixtures("strict")
-def test_hostile_levels_and_labellings_are_drawn_as_they_are():
+def test_hostile_levels_and_labelings_are_drawn_as_they_are():
     X = pd.DataFrame({"a": np.array(["$x^$", "<b>", "_y"], dtype=object)[TRUTH], "b": far_apart()[:, 0]})
     estimator = SASClustering(n_clusters=3, n_features_to_select=2).fit(X)
     assert "$x^$" in texts(drawn(Distributions.from_estimator(estimator, X).plot()))
@@ -259,7 +259,7 @@ def test_the_legend_says_how_large_the_clusters_are(display):
     X = far_apart()
     shown = display.from_estimator(SASClustering(n_clusters=3, n_features_to_select=4).fit(X), X)
     words = texts(shown.plot())
-    assert all(f"cluster {c} ({size} items)" in words for c, size in enumerate([20, 14, 8]))
+    assert all(f"cluster {c} ({size} samples)" in words for c, size in enumerate([20, 14, 8]))
 
 
 # ---------------------------------------------------------------- many
@@ -317,7 +317,7 @@ def test_a_large_heatmap_says_what_it_leaves_out():
     assert shown.values.shape == (500, 200)
     assert np.bincount(shown.labels).tolist() == [375, 125]
     title = shown.plot().get_title(loc="left")
-    assert "500 of 1,200 items" in title
+    assert "500 of 1,200 samples" in title
     assert "200 of 240 chosen features" in title
 
 
@@ -338,11 +338,11 @@ def test_a_comparison_draws_the_agreement():
 def test_nothing_to_agree_on_is_refused():
     with pytest.raises(ValueError, match="at least one"):
         Agreement.from_labels({})
-    with pytest.raises(ValueError, match="no labelling"):
+    with pytest.raises(ValueError, match="no labeling"):
         Agreement((), np.zeros((0, 0))).plot()
     with pytest.raises(ValueError, match="same length"):
         Agreement.from_labels({"a": [0, 1], "b": [0]})
 
 
-def test_one_item_is_one_item():
-    assert cluster_names([2, 1]) == ["cluster 0 (2 items)", "cluster 1 (1 item)"]
+def test_one_sample_is_one_sample():
+    assert cluster_names([2, 1]) == ["cluster 0 (2 samples)", "cluster 1 (1 sample)"]

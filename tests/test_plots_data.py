@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 from sparsecluster import SASClustering, SparseKMeans
-from sparsecluster.climb import Step
-from sparsecluster.plots import (
+from sparsecluster._search.climb import Step
+from sparsecluster.inspection import (
     Agreement,
     Contributions,
     Distributions,
@@ -16,8 +16,8 @@ from sparsecluster.plots import (
     Heatmap,
     History,
 )
-from sparsecluster.plots.distributions import bin_edges
-from sparsecluster.plots.heatmap import thinned
+from sparsecluster.inspection.distributions import bin_edges
+from sparsecluster.inspection.heatmap import thinned
 from tests.test_plots import TABLES, far_apart, mixed_table
 
 
@@ -84,7 +84,7 @@ def test_the_history_of_a_climb():
     assert frame.index.tolist() == [1, 2, 3]
     assert frame.to_dict("list") == {
         "objective": [1.0, 2.5, 2.75],
-        "items_moved": [0, 7, 1],
+        "samples_moved": [0, 7, 1],
         "features_changed": [0, 3, 0],
     }
 
@@ -118,7 +118,7 @@ def test_contributions_with_gaps_are_of_what_is_seen():
 
 
 def test_contributions_of_levels_by_hand():
-    X = pd.DataFrame({"colour": ["red", "red", "red", "blue", "blue", "red", None, "blue"]})
+    X = pd.DataFrame({"color": ["red", "red", "red", "blue", "blue", "red", None, "blue"]})
     labels = [0, 0, 0, 0, 1, 1, 1, 1]
     frame = Contributions.from_estimator(named(X, labels), X).frame()
     # Shares of red: 3/4 and 1/3, of all 4/7; so is blue, and its squares are the same.
@@ -188,7 +188,7 @@ def test_the_heatmap_by_hand():
     estimator = Result([0, 1, 0, 1, 0], [1, 1, 0], [0.9, 0.8, 0.1])
     shown = Heatmap.from_estimator(estimator, X)
     frame = shown.frame()
-    # Item 4 is at the centre of cluster 0; in cluster 1 both are as far, and come as they are in X.
+    # Sample 4 is at the center of cluster 0; in cluster 1 both are as far, and come as they are in X.
     assert frame.index.tolist() == [(0, 4), (0, 0), (0, 2), (1, 1), (1, 3)]
     # Means of x0 are 12 and 0 about 7.2, so it singles out cluster 1, where it is low; x1 too, where it is high.
     assert list(frame.columns) == ["x1", "x0"]
@@ -202,8 +202,8 @@ def test_the_heatmap_is_in_order(kind):
     X = TABLES[kind]()
     estimator = SASClustering(n_clusters=3, n_features_to_select=min(4, X.shape[1] - 1)).fit(X)
     shown = Heatmap.from_estimator(estimator, X)
-    assert sorted(shown.items.tolist()) == list(range(42))
-    np.testing.assert_array_equal(shown.labels, estimator.labels_[shown.items])
+    assert sorted(shown.samples.tolist()) == list(range(42))
+    np.testing.assert_array_equal(shown.labels, estimator.labels_[shown.samples])
     assert (np.diff(shown.labels) >= 0).all()
     assert (np.diff(shown.singled_out) >= 0).all()
     assert sorted(shown.features) == sorted(estimator.get_feature_names_out())
@@ -217,18 +217,18 @@ def test_the_heatmap_is_in_order(kind):
 
 
 def test_the_heatmap_keeps_the_best_features_and_says_which_are_codes():
-    X = mixed_table()[["colour", "number 0", "flag", "grade", "number 1"]]
+    X = mixed_table()[["color", "number 0", "flag", "grade", "number 1"]]
     labels = np.repeat([0, 1, 2], [20, 14, 8])
     shown = Heatmap.from_estimator(named(X, labels), X, max_features=4)
-    assert set(shown.features) == {"colour", "number 0", "flag", "grade"}
-    assert set(shown.coded) == {"colour", "flag"}
+    assert set(shown.features) == {"color", "number 0", "flag", "grade"}
+    assert set(shown.coded) == {"color", "flag"}
     assert "levels drawn as codes" in shown.title
     assert "4 of 5 chosen features" in shown.title
-    assert "gaps are grey" in shown.title
+    assert "gaps are gray" in shown.title
 
 
 @pytest.mark.parametrize("most", [1, 3, 7, 20, 99, 100, 1000])
-def test_items_are_thinned_evenly(most):
+def test_samples_are_thinned_evenly(most):
     labels = np.repeat([0, 1, 2], [70, 29, 1])
     kept = thinned(np.arange(100), labels, most)
     assert kept.size <= max(most, 3)

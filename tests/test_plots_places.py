@@ -1,4 +1,4 @@
-"""Places of the items in the principal components, against NumPy's decomposition, and the coordinates behind them."""
+"""Places of the samples in the principal components, against NumPy's decomposition, and the coordinates behind them."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ import pytest
 from scipy import sparse
 
 from sparsecluster import SASClustering
-from sparsecluster.plots import Projection, components
-from sparsecluster.plots.components import dense_plane, sparse_plane
-from sparsecluster.plots.data import centred, indicators, standardised
+from sparsecluster.inspection import Projection, components
+from sparsecluster.inspection._components import dense_plane, sparse_plane
+from sparsecluster.inspection._data import centered, indicators, standardized
 from tests.test_plots import far_apart, mixed_table, sparse_table
 from tests.test_plots_data import named
 
@@ -27,7 +27,7 @@ def check_plane(plane, table):
     places, shares = by_numpy(table)
     np.testing.assert_allclose(plane.shares, shares, rtol=1e-7)
     np.testing.assert_allclose(np.abs(plane.places), np.abs(places), atol=1e-6 * np.abs(places).max())
-    # Signs do not depend on the algorithm: the outermost item is on the positive side.
+    # Signs do not depend on the algorithm: the outermost sample is on the positive side.
     outermost = np.abs(plane.places).argmax(axis=0)
     assert (plane.places[outermost, [0, 1]] > 0).all()
 
@@ -38,7 +38,7 @@ def check_plane(plane, table):
 )
 def test_the_plane_is_that_of_numpy(shape, most, monkeypatch):
     monkeypatch.setattr(components, "MOST_PRODUCTS", most)
-    table = centred(np.random.default_rng(0).normal(size=shape) * np.arange(1, shape[1] + 1))
+    table = centered(np.random.default_rng(0).normal(size=shape) * np.arange(1, shape[1] + 1))
     check_plane(dense_plane(table), table)
 
 
@@ -55,7 +55,7 @@ def test_the_plane_of_a_sparse_matrix_is_that_of_numpy(standardize):
 
 def test_one_column_has_one_component():
     plane = dense_plane(np.array([[-1.0], [1.0], [-3.0], [3.0]]))
-    # Two items are outermost; the first of them is made positive.
+    # Two samples are outermost; the first of them is made positive.
     assert plane.places.tolist() == [[1.0, 0.0], [-1.0, 0.0], [3.0, 0.0], [-3.0, 0.0]]
     assert plane.shares.tolist() == [1.0, 0.0]
 
@@ -87,14 +87,14 @@ def test_the_projection_of_sparse_and_dense_is_the_same(monkeypatch):
 
 
 def test_the_projection_fills_gaps_and_has_an_indicator_for_each_level():
-    X = mixed_table()[["number 0", "colour"]]
+    X = mixed_table()[["number 0", "color"]]
     labels = np.repeat([0, 1, 2], [20, 14, 8])
     shown = Projection.from_estimator(named(X, labels, [True, False]), X)
     numbers = X["number 0"].to_numpy()
     z = np.nan_to_num((numbers - np.nanmean(numbers)) / np.nanstd(numbers))
-    colours = X["colour"].to_numpy()
-    seen = np.array([colour is not None for colour in colours])
-    dummies = np.column_stack([colours == level for level in ("blue", "green", "red")]).astype(float)
+    colors = X["color"].to_numpy()
+    seen = np.array([color is not None for color in colors])
+    dummies = np.column_stack([colors == level for level in ("blue", "green", "red")]).astype(float)
     dummies = np.where(seen[:, None], dummies - dummies[seen].mean(axis=0), 0.0)
     dummies /= np.sqrt((dummies[seen] ** 2).sum(axis=1).mean())
     check_plane(shown.every, np.column_stack([z, dummies]))
@@ -110,11 +110,11 @@ def test_standardised_columns_have_mean_zero_and_variance_one(strict):
     table = rng.normal(size=(30, 5)) * [1.0, 1e-200, 1e200, 1e300, 0.0] + [0.0, 0.0, 0.0, 0.0, 7.0]
     table[:, 0] += 1e12
     table[3:9, 1] = np.nan
-    z = standardised(table)
+    z = standardized(table)
     np.testing.assert_allclose(np.nanmean(z, axis=0), 0.0, atol=1e-12)
     np.testing.assert_allclose(np.nanmean(z**2, axis=0), [1.0, 1.0, 1.0, 1.0, 0.0])
     np.testing.assert_array_equal(np.isnan(z), np.isnan(table))
-    assert np.isnan(standardised(np.full((3, 1), np.nan))).all()
+    assert np.isnan(standardized(np.full((3, 1), np.nan))).all()
 
 
 def test_indicators_give_the_hamming_dissimilarity():

@@ -1,4 +1,4 @@
-"""New items join the nearest cluster, whatever the kind of the features, and scores mean the same for all kinds."""
+"""New samples join the nearest cluster, whatever the kind of the features, and scores mean the same for all kinds."""
 
 import numpy as np
 import pandas as pd
@@ -10,7 +10,7 @@ from sparsecluster import SASClustering
 N, P, S = 36, 12, 4
 TRUTH = np.repeat([0, 1, 2], [16, 12, 8])
 USEFUL = np.arange(P) < S
-COLOURS = np.array(["red", "green", "blue"], dtype=object)
+COLORS = np.array(["red", "green", "blue"], dtype=object)
 RANKS = {"low": 0, "mid": 1, "high": 2}
 
 
@@ -25,7 +25,7 @@ def levels(seed):
     table = rng.integers(3, size=(N, P))
     for a in range(S):
         table[:, a] = rng.permutation(3)[TRUTH]
-    # Some items are a step away in one of these columns.
+    # Some samples are a step away in one of these columns.
     table[::4, 2] = np.where(table[::4, 2] == 1, 0, 1)
     table[1::4, 3] = np.where(table[1::4, 3] == 1, 2, 1)
     return table
@@ -43,27 +43,27 @@ def random_numbers(seed, n=150):
 
 
 def pairwise(left, right, delta):
-    """delta of all items of two tables in every column, p x n x m."""
+    """delta of all samples of two tables in every column, p x n x m."""
     return np.array([[[delta(x, y) for y in right[:, a]] for x in left[:, a]] for a in range(left.shape[1])])
 
 
 def mixed_frame(table, codes):
-    """Three columns of each kind: numbers, distances, colours and ordered words, with one useful each."""
+    """Three columns of each kind: numbers, distances, colors and ordered words, with one useful each."""
     kinds = {}
     for j, a in enumerate([0, 4, 5]):
         kinds[f"x{j}"] = table[:, a]
         kinds[f"d{j}"] = table[:, [1, 6, 7][j]]
-        kinds[f"c{j}"] = pd.Categorical(COLOURS[codes[:, [2, 8, 9][j]]], COLOURS)
+        kinds[f"c{j}"] = pd.Categorical(COLORS[codes[:, [2, 8, 9][j]]], COLORS)
         kinds[f"o{j}"] = pd.Categorical.from_codes(codes[:, [3, 10, 11][j]], list(RANKS), ordered=True)
     return pd.DataFrame(kinds)
 
 
 MIXED_METRIC = {f"d{j}": "manhattan" for j in range(3)}
-# Of every kind: items of fit, new items, parameters.
+# Of every kind: samples of fit, new samples, parameters.
 KINDS = {
-    "euclidean": lambda: (numbers(0), random_numbers(1), {}),
+    "sqeuclidean": lambda: (numbers(0), random_numbers(1), {}),
     "manhattan": lambda: (numbers(0), random_numbers(1), {"metric": "manhattan"}),
-    "hamming": lambda: (COLOURS[levels(0)], COLOURS[levels(1)[::-1]], {}),
+    "hamming": lambda: (COLORS[levels(0)], COLORS[levels(1)[::-1]], {}),
     "ordinal": lambda: (levels(0) * 10.0, levels(1)[::-1] * 10.0, {"metric": "ordinal"}),
     "function": lambda: (numbers(0), random_numbers(1), {"metric": root}),
     "sparse": lambda: (*(sparse.csr_array(np.where(t > 0.5, t, 0)) for t in (numbers(0), random_numbers(1))), {}),
@@ -73,7 +73,7 @@ KINDS = {
                             {"metric": "precomputed"}),
 }  # fmt: skip
 DELTA = {
-    "euclidean": lambda x, y: (x - y) ** 2,
+    "sqeuclidean": lambda x, y: (x - y) ** 2,
     "sparse": lambda x, y: (x - y) ** 2,
     "manhattan": lambda x, y: abs(x - y),
     "hamming": lambda x, y: float(x != y),
@@ -91,7 +91,7 @@ def matrices(kind, left, right):
     if kind == "precomputed":
         return left
     if kind == "mixed":
-        named = {"x": DELTA["euclidean"], "d": DELTA["manhattan"], "c": DELTA["hamming"],
+        named = {"x": DELTA["sqeuclidean"], "d": DELTA["manhattan"], "c": DELTA["hamming"],
                  "o": lambda x, y: abs(RANKS[x] - RANKS[y])}  # fmt: skip
         return np.array([[[named[c[0]](x, y) for y in right[c]] for x in left[c]] for c in left.columns])
     dense = [each.toarray() if sparse.issparse(each) else each for each in (left, right)]
@@ -99,10 +99,10 @@ def matrices(kind, left, right):
 
 
 def distances(cross, own, labels):
-    """mean_{j in C} D(i, j) - 1/2 mean_{j, j' in C} D(j, j') of every item and cluster; NaN is a pair not seen."""
+    """mean_{j in C} D(i, j) - 1/2 mean_{j, j' in C} D(j, j') of every sample and cluster; NaN is a pair not seen."""
     members = [np.flatnonzero((labels == c) & ~np.isnan(own).all(axis=1)) for c in np.unique(labels)]
-    to_items = np.column_stack([cross[:, in_c].mean(axis=1) for in_c in members])
-    return to_items - [own[np.ix_(in_c, in_c)].mean() / 2 for in_c in members]
+    to_samples = np.column_stack([cross[:, in_c].mean(axis=1) for in_c in members])
+    return to_samples - [own[np.ix_(in_c, in_c)].mean() / 2 for in_c in members]
 
 
 def totals(own):
@@ -122,7 +122,7 @@ def weights(own, standardize):
 
 @pytest.mark.parametrize("standardize", [True, False])
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_items_of_fit_get_their_labels(kind, standardize):
+def test_the_samples_of_fit_get_their_labels(kind, standardize):
     table, _, parameters = KINDS[kind]()
     found = fit(table, standardize=standardize, **parameters)
     np.testing.assert_array_equal(found.labels_, TRUTH)
@@ -131,7 +131,7 @@ def test_the_items_of_fit_get_their_labels(kind, standardize):
 
 @pytest.mark.parametrize("standardize", [True, False])
 @pytest.mark.parametrize("kind", KINDS)
-def test_new_items_join_the_nearest_cluster_by_the_chosen_features(kind, standardize):
+def test_new_samples_join_the_nearest_cluster_by_the_chosen_features(kind, standardize):
     table, new, parameters = KINDS[kind]()
     found = fit(table, standardize=standardize, **parameters)
     own, cross = matrices(kind, table, table), matrices(kind, new, table)
@@ -160,26 +160,26 @@ def members_of(found):
 
 @pytest.mark.parametrize("standardize", [True, False])
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_score_of_the_items_of_fit_is_the_objective_by_the_number_of_features(kind, standardize):
+def test_the_score_of_the_samples_of_fit_is_the_objective_by_the_number_of_features(kind, standardize):
     table, new, parameters = KINDS[kind]()
     found = fit(table, standardize=standardize, **parameters)
     assert found.score(table) == pytest.approx(found.objective_ / S, rel=1e-12)
     assert found.score(new) < found.score(table)
 
 
-def item(kind, new, i):
+def sample(kind, new, i):
     if kind == "precomputed":
         return new[:, [i]]
     return new.iloc[[i]] if kind == "mixed" else new[[i]]
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_label_of_an_item_does_not_depend_on_those_beside_it(kind):
+def test_the_label_of_an_sample_does_not_depend_on_those_beside_it(kind):
     table, new, parameters = KINDS[kind]()
     found = fit(table, **parameters)
     together = found.predict(new)
     for i in (0, 7, 20):
-        assert found.predict(item(kind, new, i)).tolist() == [together[i]]
+        assert found.predict(sample(kind, new, i)).tolist() == [together[i]]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -206,16 +206,16 @@ def test_features_left_out_have_no_say(kind):
 def test_squared_differences_given_as_matrices_are_numbers():
     table, new = numbers(0), random_numbers(1, 200)
     plain = fit(table)
-    found = fit(pairwise(table, table, DELTA["euclidean"]), metric="precomputed")
+    found = fit(pairwise(table, table, DELTA["sqeuclidean"]), metric="precomputed")
     np.testing.assert_array_equal(found.labels_, plain.labels_)
     np.testing.assert_array_equal(found.support_, plain.support_)
     np.testing.assert_allclose(found.feature_scores_, plain.feature_scores_, rtol=0, atol=1e-12)
-    cross = pairwise(new, table, DELTA["euclidean"])
+    cross = pairwise(new, table, DELTA["sqeuclidean"])
     np.testing.assert_array_equal(found.predict(cross), plain.predict(new))
     assert found.score(cross) == pytest.approx(plain.score(new), rel=1e-9)
 
 
-def test_dissimilarities_of_new_items_come_as_array_list_or_function():
+def test_dissimilarities_of_new_samples_come_as_array_list_or_function():
     table, cross, parameters = KINDS["precomputed"]()
     found = fit(table, **parameters)
     expected = found.predict(cross)
@@ -223,7 +223,7 @@ def test_dissimilarities_of_new_items_come_as_array_list_or_function():
     np.testing.assert_array_equal(found.predict(cross.__getitem__), expected)
 
 
-def test_only_the_chosen_matrices_of_new_items_are_read():
+def test_only_the_chosen_matrices_of_new_samples_are_read():
     table, cross, parameters = KINDS["precomputed"]()
     found = fit(table, **parameters)
     read = []
@@ -235,7 +235,7 @@ def test_only_the_chosen_matrices_of_new_items_are_read():
 
 
 def punched(kind, table, seed=0, share=0.15):
-    """The table with some of its values missing; of matrices, some items in each of them."""
+    """The table with some of its values missing; of matrices, some samples in each of them."""
     if kind == "precomputed":
         gaps = np.random.default_rng(seed).random((P, N)) < share
         return np.where(gaps[:, :, None] | gaps[:, None, :], np.nan, table)
@@ -249,7 +249,7 @@ GAPPY = [kind for kind in KINDS if kind != "sparse"]
 
 
 @pytest.mark.parametrize("kind", GAPPY)
-def test_gaps_do_not_hide_groups_and_the_items_of_fit_get_their_labels(kind):
+def test_gaps_do_not_hide_groups_and_the_samples_of_fit_get_their_labels(kind):
     table, _, parameters = KINDS[kind]()
     table = punched(kind, table)
     found = fit(table, **parameters)
@@ -257,8 +257,8 @@ def test_gaps_do_not_hide_groups_and_the_items_of_fit_get_their_labels(kind):
     np.testing.assert_array_equal(found.predict(table), TRUTH)
 
 
-@pytest.mark.parametrize("kind", ["euclidean", "manhattan", "function"])
-def test_new_items_with_gaps_are_placed_by_what_is_seen(kind):
+@pytest.mark.parametrize("kind", ["sqeuclidean", "manhattan", "function"])
+def test_new_samples_with_gaps_are_placed_by_what_is_seen(kind):
     table, new, parameters = KINDS[kind]()
     table, new = punched(kind, table), punched(kind, new, seed=1, share=0.3)
     found = fit(table, **parameters)
@@ -266,7 +266,7 @@ def test_new_items_with_gaps_are_placed_by_what_is_seen(kind):
     apart = np.zeros((len(new), 3))
     for a in np.flatnonzero(found.support_):
         seen = ~np.isnan(table[:, a])
-        # Seen in fewer items it counts for less, as its score does.
+        # Seen in fewer samples it counts for less, as its score does.
         weight = seen.mean() * seen.sum() / np.nansum(np.triu(own[a]))
         apart += weight * np.where(np.isnan(new[:, [a]]), 0.0, distances(cross[a], own[a], found.labels_))
     known = ~np.isnan(new[:, found.support_]).all(axis=1)
@@ -274,7 +274,7 @@ def test_new_items_with_gaps_are_placed_by_what_is_seen(kind):
 
 
 @pytest.mark.parametrize("kind", [kind for kind in GAPPY if kind != "precomputed"])
-def test_the_score_of_items_with_gaps_is_the_objective_by_the_number_of_features(kind):
+def test_the_score_of_samples_with_gaps_is_the_objective_by_the_number_of_features(kind):
     table, _, parameters = KINDS[kind]()
     table = punched(kind, table)
     found = fit(table, **parameters)
@@ -294,14 +294,14 @@ def test_the_score_of_matrices_with_gaps_is_the_objective_by_the_number_of_featu
     assert found.score(table) == pytest.approx(found.objective_ / S, rel=1e-9)
 
 
-def test_the_diagonal_of_an_item_that_is_not_seen_says_nothing():
+def test_the_diagonal_of_an_sample_that_is_not_seen_says_nothing():
     table = punched("precomputed", KINDS["precomputed"]()[0])
     found = fit(table, metric="precomputed")
     assert found.score(np.where(np.eye(N), 0.0, table)) == pytest.approx(found.score(table), rel=1e-9)
 
 
 @pytest.mark.parametrize("kind", GAPPY)
-def test_an_item_with_nothing_but_gaps_gets_a_label(kind):
+def test_an_sample_with_nothing_but_gaps_gets_a_label(kind):
     table, new, parameters = KINDS[kind]()
     found = fit(table, **parameters)
     blank = np.full_like(new, np.nan) if kind == "precomputed" else punched(kind, new, share=1.1)
@@ -325,7 +325,7 @@ def test_new_numbers_may_come_as_objects_in_a_frame():
 
 
 @pytest.mark.parametrize("gap", [None, np.nan, pd.NA])
-def test_gaps_of_new_items_are_those_of_fit(gap):
+def test_gaps_of_new_samples_are_those_of_fit(gap):
     found, new = fit(numbers(0)), numbers(0).astype(object)
     new[3, 0] = gap
     np.testing.assert_array_equal(found.predict(new), TRUTH)

@@ -1,11 +1,11 @@
-"""New items after every clusterer, and clusterers that do not fit the data."""
+"""New samples after every clusterer, and clusterers that do not fit the data."""
 
 import numpy as np
 import pytest
 from sklearn.cluster import AgglomerativeClustering
 from sklearn.cluster import KMeans as SklearnKMeans
 
-import sparsecluster.sas
+import sparsecluster.methods.sas
 from tests.test_predict import KINDS, TRUTH, fit, numbers, random_numbers
 
 # ---------------------------------------------------------------- clusterers
@@ -32,14 +32,14 @@ class Halves:
 @pytest.mark.parametrize(
     ("kind", "clusterer"),
     [
-        ("euclidean", SklearnKMeans(n_init=1)),
+        ("sqeuclidean", SklearnKMeans(n_init=1)),
         ("hamming", SklearnKMeans(n_init=1)),
         ("manhattan", AgglomerativeClustering(metric="precomputed", linkage="average")),
         ("mixed", AgglomerativeClustering(metric="precomputed", linkage="average")),
         ("precomputed", AgglomerativeClustering(metric="precomputed", linkage="average")),
     ],
 )
-def test_new_items_can_be_placed_after_a_users_own_clusterer(kind, clusterer):
+def test_new_samples_can_be_placed_after_a_users_own_clusterer(kind, clusterer):
     table, new, parameters = KINDS[kind]()
     found = fit(table, clusterer=clusterer, n_init=3, **parameters)
     np.testing.assert_array_equal(found.predict(table), TRUTH)
@@ -68,7 +68,7 @@ def test_a_clusterer_has_fit_predict(clusterer):
 @pytest.mark.parametrize("kind", ["manhattan", "ordinal", "function", "mixed", "precomputed"])
 @pytest.mark.parametrize("clusterer", ["kmeans", "ward", SklearnKMeans()])
 def test_clusterers_of_coordinates_refuse_what_has_none_before_any_work(monkeypatch, clusterer, kind):
-    monkeypatch.setattr(sparsecluster.sas, "search_size", None)
+    monkeypatch.setattr(sparsecluster.methods.sas, "search_size", None)
     table, _, parameters = KINDS[kind]()
     shown = f'"{clusterer}"' if isinstance(clusterer, str) else "KMeans"
     with pytest.raises(ValueError, match=f'{shown} needs coordinates.*Use "hillclimb".*metric="precomputed"'):

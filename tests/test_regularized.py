@@ -1,4 +1,4 @@
-"""Regularized K-means: shrunken centres, the alternation, the choice of the penalty, and what it predicts."""
+"""Regularized K-means: shrunken centers, the alternation, the choice of the penalty, and what it predicts."""
 
 import re
 
@@ -8,17 +8,17 @@ import pytest
 import scipy.sparse
 from scipy.optimize import minimize
 
-import sparsecluster.parallel
+import sparsecluster._utils.parallel
 from sparsecluster import PlainClustering, RegularizedKMeans, rand_index
-from sparsecluster.clusterers.kmeans import kmeans
+from sparsecluster._clusterers.kmeans import kmeans
+from sparsecluster._features.base import Rows
+from sparsecluster._kernels.shrink import shrunken_centers
 from sparsecluster.datasets import shifted_groups
-from sparsecluster.features.base import Rows
-from sparsecluster.kernels.shrink import shrunken_centres
 from sparsecluster.methods import regularized
-from sparsecluster.methods.regularized import PENALTIES, disagreement, instability, penalised, steadiest
+from sparsecluster.methods.regularized import PENALTIES, disagreement, instability, penalized, steadiest
 from tests import naive
 
-# Three groups far apart in 8 of 20 features, of 14, 10 and 6 items, so that only one numbering of them is right.
+# Three groups far apart in 8 of 20 features, of 14, 10 and 6 samples, so that only one numbering of them is right.
 FULL = shifted_groups(mu=6.0, n_features=20, n_useful=8, group_size=14, seed=0)
 ROWS = np.r_[0:14, 14:24, 28:34]
 X, TRUTH, USEFUL = FULL.X[ROWS], FULL.truth[ROWS], FULL.useful
@@ -43,15 +43,15 @@ def shares_of(labels):
     return np.bincount(labels) / labels.size
 
 
-def length(centres):
+def length(centers):
     """|m_a|_2 of every feature."""
-    return np.sqrt((centres**2).sum(axis=0))
+    return np.sqrt((centers**2).sum(axis=0))
 
 
 def bars(table, labels):
-    """The penalty from which on the centres of a feature are zero: 2 |s c_a|_2 |c_a|_2, as long as labels stay."""
-    centres = means_of(table, labels)
-    return 2 * length(shares_of(labels)[:, None] * centres) * length(centres)
+    """The penalty from which on the centers of a feature are zero: 2 |s c_a|_2 |c_a|_2, as long as labels stay."""
+    centers = means_of(table, labels)
+    return 2 * length(shares_of(labels)[:, None] * centers) * length(centers)
 
 
 def refuses(*words, error=ValueError):
@@ -59,21 +59,21 @@ def refuses(*words, error=ValueError):
     return pytest.raises(error, match="(?s)" + ".*".join(words))
 
 
-# ---------------------------------------------------------------- shrunken centres
+# ---------------------------------------------------------------- shrunken centers
 
 
-def lasso(centres, means, shares, penalty):
-    """What the centres of one feature minimise."""
-    return float(shares @ (means - centres) ** 2 + penalty * np.sqrt((centres**2).sum()))
+def lasso(centers, means, shares, penalty):
+    """What the centers of one feature minimize."""
+    return float(shares @ (means - centers) ** 2 + penalty * np.sqrt((centers**2).sum()))
 
 
 def shrink(means, shares, penalty):
-    return shrunken_centres(means[:, None], shares, np.array([penalty]))[:, 0]
+    return shrunken_centers(means[:, None], shares, np.array([penalty]))[:, 0]
 
 
 @pytest.mark.parametrize("k", [2, 3, 6])
 @pytest.mark.parametrize("share_of_bar", [1e-6, 0.1, 0.5, 0.9, 0.999])
-def test_no_other_centres_have_a_smaller_objective(k, share_of_bar):
+def test_no_other_centers_have_a_smaller_objective(k, share_of_bar):
     for seed in range(5):
         rng = np.random.default_rng(seed)
         means, shares = rng.normal(size=k), rng.dirichlet(np.ones(k))
@@ -86,7 +86,7 @@ def test_no_other_centres_have_a_smaller_objective(k, share_of_bar):
 
 
 @pytest.mark.parametrize("k", [2, 3, 6])
-def test_centres_satisfy_the_condition_of_a_minimum_to_the_last_digits(k):
+def test_centers_satisfy_the_condition_of_a_minimum_to_the_last_digits(k):
     for seed in range(20):
         rng = np.random.default_rng(seed)
         means, shares = rng.normal(size=k) * 10.0 ** rng.integers(-5, 5), rng.dirichlet(np.ones(k))
@@ -102,11 +102,11 @@ def test_clusters_of_equal_size_are_shrunk_alike():
     penalties = np.linspace(0.01, 1.5, 50)
     factors = np.maximum(1 - penalties / (2 * 0.25 * length(means)), 0.0)
     assert 0 < np.count_nonzero(factors) < 50
-    centres = shrunken_centres(means, np.full(4, 0.25), penalties)
-    np.testing.assert_allclose(centres, means * factors, rtol=0, atol=1e-13)
+    centers = shrunken_centers(means, np.full(4, 0.25), penalties)
+    np.testing.assert_allclose(centers, means * factors, rtol=0, atol=1e-13)
 
 
-def test_centres_are_zero_exactly_from_the_bar_on():
+def test_centers_are_zero_exactly_from_the_bar_on():
     means, shares = np.array([3.0, 4.0]), np.array([0.5, 0.5])
     assert not shrink(means, shares, 5.0).any()
     assert shrink(means, shares, 5.0 * (1 - 1e-12)).all()
@@ -118,17 +118,17 @@ def test_centres_are_zero_exactly_from_the_bar_on():
         assert not shrink(means, shares, 1.0001 * bar).any()
 
 
-def test_without_a_penalty_centres_are_the_means():
+def test_without_a_penalty_centers_are_the_means():
     means = np.random.default_rng(0).normal(size=(3, 7))
-    np.testing.assert_array_equal(shrunken_centres(means, np.array([0.5, 0.3, 0.2]), np.zeros(7)), means)
+    np.testing.assert_array_equal(shrunken_centers(means, np.array([0.5, 0.3, 0.2]), np.zeros(7)), means)
 
 
 # ---------------------------------------------------------------- the alternation
 
 
-def objective(table, labels, centres, penalties):
+def objective(table, labels, centers, penalties):
     """(1/n) sum |x - m|^2 + sum_a l_a |m_a|_2."""
-    return ((table - centres[labels]) ** 2).sum() / len(table) + penalties @ length(centres)
+    return ((table - centers[labels]) ** 2).sum() / len(table) + penalties @ length(centers)
 
 
 @pytest.mark.parametrize("penalty", [0.0, 0.005, 0.02, 0.1])
@@ -138,29 +138,29 @@ def test_no_step_of_the_alternation_raises_the_objective(penalty):
     penalties = penalty / length(means_of(table, begin))
     values, labels = [], begin
     for most in range(1, 30):
-        found = penalised(table, begin, 3, penalty, most)
+        found = penalized(table, begin, 3, penalty, most)
         if found.n_iter < most:
             break
-        # New centres for the old labels, then new labels for the new centres.
-        values += [objective(table, each, found.centres, penalties) for each in (labels, found.labels)]
+        # New centers for the old labels, then new labels for the new centers.
+        values += [objective(table, each, found.centers, penalties) for each in (labels, found.labels)]
         labels = found.labels
     assert len(values) > 4
     assert (np.diff(values) <= 1e-12).all()
     assert values[-1] < values[0]
 
 
-def test_the_alternation_ends_where_labels_and_centres_agree():
+def test_the_alternation_ends_where_labels_and_centers_agree():
     table = units_of(HARD)
     begin = regularized.start(table, 3, np.random.default_rng(0), 5)
-    found = penalised(table, begin, 3, 0.1, 100)
-    np.testing.assert_array_equal(regularized.nearest_centre(table, found.centres), found.labels)
+    found = penalized(table, begin, 3, 0.1, 100)
+    np.testing.assert_array_equal(regularized.nearest_center(table, found.centers), found.labels)
     penalties = 0.1 / length(means_of(table, begin))
-    again = shrunken_centres(means_of(table, found.labels), shares_of(found.labels), penalties)
-    np.testing.assert_allclose(again, found.centres, rtol=0, atol=1e-12)
+    again = shrunken_centers(means_of(table, found.labels), shares_of(found.labels), penalties)
+    np.testing.assert_allclose(again, found.centers, rtol=0, atol=1e-12)
 
 
-def test_a_cluster_never_loses_its_last_item():
-    # A strong penalty pulls the centres of small groups together, until none of their items is nearest to them.
+def test_a_cluster_never_loses_its_last_sample():
+    # A strong penalty pulls the centers of small groups together, until none of their samples is nearest to them.
     lost = 0
     for seed in range(10):
         table = np.random.default_rng(seed).normal(size=(12, 4))
@@ -181,11 +181,11 @@ def test_without_a_penalty_it_is_kmeans_on_all_features(standardize):
     plain = PlainClustering(algorithm="kmeans++", standardize=standardize).fit(table)
     assert rand_index(plain.labels_, found.labels_) == 1.0
     np.testing.assert_allclose(found.feature_scores_, plain.feature_scores_, rtol=0, atol=1e-12)
-    centred = units_of(table) if standardize else table - table.mean(axis=0)
-    own = kmeans(Rows(centred, np.ones(20)), 3, np.random.default_rng(5), n_starts=20)
+    centered = units_of(table) if standardize else table - table.mean(axis=0)
+    own = kmeans(Rows(centered, np.ones(20)), 3, np.random.default_rng(5), n_starts=20)
     assert rand_index(own, found.labels_) == 1.0
     assert found.support_.all()
-    np.testing.assert_allclose(found.feature_weights_, length(means_of(centred, found.labels_)), rtol=1e-12)
+    np.testing.assert_allclose(found.feature_weights_, length(means_of(centered, found.labels_)), rtol=1e-12)
 
 
 def test_features_are_selected_as_long_as_the_penalty_is_below_their_bar():
@@ -197,7 +197,7 @@ def test_features_are_selected_as_long_as_the_penalty_is_below_their_bar():
         np.testing.assert_array_equal(found.support_, found.feature_weights_ > 0)
 
 
-def test_a_larger_penalty_selects_fewer_features_and_shrinks_their_centres():
+def test_a_larger_penalty_selects_fewer_features_and_shrinks_their_centers():
     fits = [fit(X, penalty=penalty) for penalty in (0.0, 0.01, 0.05, 0.1, 0.2, 0.5)]
     numbers = [int(found.support_.sum()) for found in fits]
     assert (np.diff(numbers) < 0).all()
@@ -259,27 +259,27 @@ def test_disagreement_is_the_share_of_pairs_that_one_joins_and_the_other_does_no
         assert disagreement(one, other) == pytest.approx(1 - rand_index(one, other), abs=1e-12)
 
 
-def centres_at(*values):
-    """Two centres on a line."""
-    return regularized.Penalised(np.zeros(0, np.int32), np.array(values, dtype=float)[:, None], 1)
+def centers_at(*values):
+    """Two centers on a line."""
+    return regularized.Penalized(np.zeros(0, np.int32), np.array(values, dtype=float)[:, None], 1)
 
 
-def test_instability_compares_what_two_sets_of_centres_make_of_the_same_items():
-    items = np.array([-3.0, -2.0, -1.0, 1.0, 2.0, 3.0])[:, None]
-    halves, uneven = centres_at(-1, 1), centres_at(-1, 4)
-    assert instability(items, halves, centres_at(-5, 5)) == 0.0
-    # Split at 0 and at 1.5: item 3 leaves two others and joins three, of fifteen pairs.
-    assert instability(items, halves, uneven) == pytest.approx(5 / 15)
-    assert instability(items, uneven, halves) == instability(items, halves, uneven)
+def test_instability_compares_what_two_sets_of_centers_make_of_the_same_samples():
+    samples = np.array([-3.0, -2.0, -1.0, 1.0, 2.0, 3.0])[:, None]
+    halves, uneven = centers_at(-1, 1), centers_at(-1, 4)
+    assert instability(samples, halves, centers_at(-5, 5)) == 0.0
+    # Split at 0 and at 1.5: sample 3 leaves two others and joins three, of fifteen pairs.
+    assert instability(samples, halves, uneven) == pytest.approx(5 / 15)
+    assert instability(samples, uneven, halves) == instability(samples, halves, uneven)
 
 
-def test_centres_that_say_nothing_are_as_unstable_as_can_be():
-    items = np.array([-3.0, -2.0, -1.0, 1.0, 2.0, 3.0])[:, None]
-    halves = centres_at(-1, 1)
-    assert instability(items, halves, centres_at(0, 0)) == 1.0
-    # A cluster of one item, and of none; of two it counts.
-    assert instability(items, halves, centres_at(-1, 6)) == 1.0
-    assert instability(items, halves, centres_at(-1, 9)) == 1.0
+def test_centers_that_say_nothing_are_as_unstable_as_can_be():
+    samples = np.array([-3.0, -2.0, -1.0, 1.0, 2.0, 3.0])[:, None]
+    halves = centers_at(-1, 1)
+    assert instability(samples, halves, centers_at(0, 0)) == 1.0
+    # A cluster of one sample, and of none; of two it counts.
+    assert instability(samples, halves, centers_at(-1, 6)) == 1.0
+    assert instability(samples, halves, centers_at(-1, 9)) == 1.0
 
 
 def test_by_stability_it_finds_the_useful_features():
@@ -298,18 +298,18 @@ def test_instability_has_a_row_a_sample_and_a_column_a_penalty_that_leaves_somet
     assert found.set_params(penalty=0.3).fit(X).instability_ is None
 
 
-# ---------------------------------------------------------------- new items
+# ---------------------------------------------------------------- new samples
 
 
 @pytest.mark.parametrize("standardize", [True, False])
-def test_new_items_go_to_the_nearest_shrunken_centre_in_the_users_units(standardize):
+def test_new_samples_go_to_the_nearest_shrunken_center_in_the_users_units(standardize):
     scales = np.linspace(1, 5, 20) if standardize else np.ones(20)
     table = X * scales + 100.0
     found = fit(table, standardize=standardize)
     np.testing.assert_array_equal(found.labels_, TRUTH)
     units = table.std(axis=0, ddof=1) if standardize else np.ones(20)
-    centres = means_of((table - table.mean(axis=0)) / units, TRUTH)
-    shrunken = shrunken_centres(centres, shares_of(TRUTH), 0.4 / length(centres))
+    centers = means_of((table - table.mean(axis=0)) / units, TRUTH)
+    shrunken = shrunken_centers(centers, shares_of(TRUTH), 0.4 / length(centers))
     np.testing.assert_allclose(found.feature_weights_, length(shrunken), rtol=1e-10, atol=1e-14)
     new = np.random.default_rng(3).normal(size=(300, 20)) * 8 * scales + 100.0
     apart = (((new - table.mean(axis=0)) / units)[:, None, :] - shrunken) ** 2
@@ -319,7 +319,7 @@ def test_new_items_go_to_the_nearest_shrunken_centre_in_the_users_units(standard
     assert found.score(new) == pytest.approx(1 - chosen / spread, rel=1e-10)
 
 
-def test_items_of_fit_get_their_labels():
+def test_samples_of_fit_get_their_labels():
     for table in (X, HARD):
         for penalty in (0.0, 0.1, "auto"):
             found = fit(table, penalty=penalty)
@@ -342,7 +342,7 @@ def test_order_of_rows_and_columns_does_not_matter(penalty):
 
 
 def test_threads_do_not_change_the_answer(monkeypatch):
-    monkeypatch.setattr(sparsecluster.parallel, "THREADS_PAY", 0)
+    monkeypatch.setattr(sparsecluster._utils.parallel, "THREADS_PAY", 0)
     one, two = (fit(HARD, penalty="auto", n_jobs=n_jobs) for n_jobs in (1, 2))
     np.testing.assert_array_equal(one.instability_, two.instability_)
     np.testing.assert_array_equal(one.labels_, two.labels_)
@@ -378,7 +378,7 @@ def test_a_penalty_is_a_number_from_zero_on(penalty):
         fit(X, penalty=penalty)
 
 
-def test_gaps_are_refused_by_name_in_fit_and_in_new_items():
+def test_gaps_are_refused_by_name_in_fit_and_in_new_samples():
     table = X.copy()
     table[3, 5] = np.nan
     with refuses("NaN in 1 of 20 columns: 'x5'", "RegularizedKMeans takes numbers without gaps", "fill them in"):
@@ -388,7 +388,7 @@ def test_gaps_are_refused_by_name_in_fit_and_in_new_items():
             ask(table)
 
 
-def test_sparse_matrices_are_refused_in_fit_and_in_new_items():
+def test_sparse_matrices_are_refused_in_fit_and_in_new_samples():
     for ask in (fit, fit(X).predict):
         with refuses("sparse matrix", "RegularizedKMeans takes dense tables", r"toarray\(\)", error=TypeError):
             ask(scipy.sparse.csr_array(X))

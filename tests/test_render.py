@@ -17,7 +17,7 @@ from sparsecluster.experiments.base import Setting, Task
 from sparsecluster.experiments.catalogue import EXPERIMENTS
 from sparsecluster.experiments.figures import FIGURES, draw, means
 from sparsecluster.experiments.pages import render
-from sparsecluster.experiments.render import comma_separated, grids, lines_of, markdown, summarise, web_page
+from sparsecluster.experiments.render import comma_separated, grids, lines_of, markdown, summarize, web_page
 from sparsecluster.experiments.runner import Record, Results, append
 
 TABLE = EXPERIMENTS["table-1a"]
@@ -44,7 +44,7 @@ RESULTS = results_of(
 
 
 def summary_of(method, cell=HARD, experiment=TABLE, results=RESULTS, measure="rand"):
-    return next(s for s in summarise(experiment, results, measure) if s.method == method and s.cell == cell)
+    return next(s for s in summarize(experiment, results, measure) if s.method == method and s.cell == cell)
 
 
 def cell_of(method, **options):
@@ -72,7 +72,7 @@ def test_one_repeat_has_no_spread():
 
 
 def test_every_cell_and_method_has_a_summary_run_or_not():
-    summaries = summarise(TABLE, RESULTS, "rand")
+    summaries = summarize(TABLE, RESULTS, "rand")
     assert len(summaries) == 20 * 6
     assert sum(each.n == 0 for each in summaries) == 120 - 4
     assert all(math.isnan(each.mean) for each in summaries if each.n == 0)
@@ -263,7 +263,7 @@ def rows_of(name, method, seed):
     if name == "figure-weights":
         return [{"feature": a, "weight": max(0.0, 1 - a / 5), "useful": a < 4, "rand": 0.8} for a in range(8)]
     if name == "figure-pca":
-        return [{"item": i, "truth": i % 3, "label": i % 2, "rand": 0.7, "useful": [i, i % 3], "all": [i % 3, i]}
+        return [{"sample": i, "truth": i % 3, "label": i % 2, "rand": 0.7, "useful": [i, i % 3], "all": [i % 3, i]}
                 for i in range(9)]  # fmt: skip
     return [{"rand": 0.9 + rng.random() / 20}]
 

@@ -11,10 +11,10 @@ import scipy.sparse as sp
 from sklearn.exceptions import NotFittedError
 
 from sparsecluster import COSA, SASClustering, SparseKMeans, SpectralGem
+from sparsecluster._search.gap import GapCurve
 from sparsecluster.datasets import mixed_groups, shifted_groups
-from sparsecluster.gap import GapCurve
 from sparsecluster.methods.registry import METHODS, make_method
-from sparsecluster.report import report_page, summarise, summary, write_report
+from sparsecluster.report import report_page, summarize, summary, write_report
 from sparsecluster.report.columns import two_components
 
 pd = pytest.importorskip("pandas")
@@ -63,7 +63,7 @@ def with_changes(estimator, **attributes):
 def test_the_summary_of_every_method_is_plain_json_and_makes_a_page(name):
     estimator = make_method(name, 3)
     quick = {key: value for key, value in (("n_permutations", 2), ("n_init", 2)) if key in estimator.get_params()}
-    result = summarise(estimator.set_params(**quick).fit(X), X)
+    result = summarize(estimator.set_params(**quick).fit(X), X)
     assert json.loads(json.dumps(result, allow_nan=False)) == result
     assert result["method"] == type(estimator).__name__
     Page(report_page(result))
@@ -81,15 +81,15 @@ TABLES = {
 
 @pytest.mark.parametrize("kind", TABLES)
 def test_any_table_that_fit_takes_can_be_shown(kind):
-    result = summarise(SASClustering(3, n_features_to_select=4).fit(TABLES[kind]), TABLES[kind])
+    result = summarize(SASClustering(3, n_features_to_select=4).fit(TABLES[kind]), TABLES[kind])
     assert json.loads(json.dumps(result, allow_nan=False)) == result
-    assert len(result["heatmap"]["values"]) == result["n_items"]
-    assert len(result["projection"]["chosen"]["x"]) == len(result["projection"]["all"]["y"]) == result["n_items"]
+    assert len(result["heatmap"]["values"]) == result["n_samples"]
+    assert len(result["projection"]["chosen"]["x"]) == len(result["projection"]["all"]["y"]) == result["n_samples"]
 
 
 def test_precomputed_dissimilarities_can_be_shown():
     matrices = (X.T[:, :, None] - X.T[:, None]) ** 2
-    result = summarise(SASClustering(3, n_features_to_select=5, metric="precomputed").fit(matrices), matrices)
+    result = summarize(SASClustering(3, n_features_to_select=5, metric="precomputed").fit(matrices), matrices)
     assert result["sizes"] == [12, 10, 8]
     assert result["heatmap"]["values"] == []
     assert result["projection"]["all"] is None
@@ -97,10 +97,10 @@ def test_precomputed_dissimilarities_can_be_shown():
 
 
 def test_counts_and_shares_are_those_that_one_gets_by_hand(fitted):
-    result = summarise(fitted, X)
+    result = summarize(fitted, X)
     within = sum(X[truth == group].var(axis=0) * (truth == group).sum() for group in range(3))
     scores = 1 - within / (X.var(axis=0) * len(X))
-    assert (result["n_items"], result["n_features"], result["n_chosen"]) == (30, 20, 5)
+    assert (result["n_samples"], result["n_features"], result["n_chosen"]) == (30, 20, 5)
     assert result["sizes"] == [12, 10, 8]
     assert result["explained"] == pytest.approx(scores[:5].mean())
     assert result["features"]["rest"] == pytest.approx(scores[5:].mean())
@@ -111,19 +111,19 @@ def test_counts_and_shares_are_those_that_one_gets_by_hand(fitted):
     for row in rows:
         a = int(row["name"][1:])
         assert row["score"] == pytest.approx(scores[a], rel=1e-3)
-        assert row["centres"] == pytest.approx([X[truth == c, a].mean() for c in range(3)], rel=1e-3)
+        assert row["centers"] == pytest.approx([X[truth == c, a].mean() for c in range(3)], rel=1e-3)
 
 
-def by_hand(items, labels):
-    """Distances to the centres: square roots of sums of squared differences, each feature with its spread as unit."""
-    Z = items / items.std(axis=0)
-    centres = np.array([Z[labels == c].mean(axis=0) for c in range(labels.max() + 1)])
-    return np.sqrt(((Z[:, None] - centres) ** 2).sum(axis=2))
+def by_hand(samples, labels):
+    """Distances to the centers: square roots of sums of squared differences, each feature with its spread as unit."""
+    Z = samples / samples.std(axis=0)
+    centers = np.array([Z[labels == c].mean(axis=0) for c in range(labels.max() + 1)])
+    return np.sqrt(((Z[:, None] - centers) ** 2).sum(axis=2))
 
 
 def test_the_silhouette_and_the_second_cluster_are_those_that_one_gets_by_hand(fitted):
     apart = by_hand(X[:, :5], fitted.labels_)
-    for i, row in enumerate(summarise(fitted, X)["items"]["rows"]):
+    for i, row in enumerate(summarize(fitted, X)["samples"]["rows"]):
         own, others = apart[i, row["cluster"]], np.delete(apart[i], row["cluster"])
         assert (row["id"], row["cluster"]) == (str(i), fitted.labels_[i])
         assert apart[i, row["second"]] == others.min()
@@ -132,39 +132,39 @@ def test_the_silhouette_and_the_second_cluster_are_those_that_one_gets_by_hand(f
 
 def test_the_distance_is_the_one_that_is_written_down(fitted):
     apart = by_hand(X[:, :5], fitted.labels_)
-    told = [row["distance"] for row in summarise(fitted, X)["items"]["rows"]]
+    told = [row["distance"] for row in summarize(fitted, X)["samples"]["rows"]]
     # The root of the mean over the five chosen features.
     assert told == pytest.approx((apart[np.arange(30), fitted.labels_] / np.sqrt(5)).tolist(), rel=1e-3)
 
 
-def test_of_an_item_without_any_chosen_value_nothing_is_claimed():
+def test_of_an_sample_without_any_chosen_value_nothing_is_claimed():
     holes = X.copy()
     holes[0, :5] = np.nan
-    result = summarise(SASClustering(3, n_features_to_select=5).fit(holes), holes)
-    assert result["items"]["rows"][0]["distance"] is None
-    assert result["items"]["rows"][0]["silhouette"] is None
+    result = summarize(SASClustering(3, n_features_to_select=5).fit(holes), holes)
+    assert result["samples"]["rows"][0]["distance"] is None
+    assert result["samples"]["rows"][0]["silhouette"] is None
 
 
 @pytest.mark.parametrize("estimator", [COSA(3), SpectralGem(3), make_method("sparse-hierarchical", 3, l1_bound=2.0)])
 def test_methods_without_distances_show_none(estimator):
-    rows = summarise(estimator.fit(X), X)["items"]["rows"]
+    rows = summarize(estimator.fit(X), X)["samples"]["rows"]
     assert {tuple(row) for row in rows} == {("id", "cluster")}
 
 
 def test_weights_are_shown_where_there_are_some(fitted):
     weighted = SparseKMeans(3, l1_bound=2.0).fit(X)
-    rows = summarise(weighted, X)["features"]["rows"]
+    rows = summarize(weighted, X)["features"]["rows"]
     assert {row["name"]: row["weight"] for row in rows} == pytest.approx(
         {f"x{a}": weight for a, weight in enumerate(weighted.feature_weights_)}, rel=1e-3
     )
-    assert "weight" not in summarise(fitted, X)["features"]["rows"][0]
+    assert "weight" not in summarize(fitted, X)["features"]["rows"][0]
 
 
 def test_the_heatmap_holds_tenths_of_standard_deviations_cluster_after_cluster(fitted):
-    drawn = summarise(fitted, X)["heatmap"]
-    assert [item["cluster"] for item in drawn["items"]] == sorted(fitted.labels_)
+    drawn = summarize(fitted, X)["heatmap"]
+    assert [sample["cluster"] for sample in drawn["samples"]] == sorted(fitted.labels_)
     Z = (X - X.mean(axis=0)) / X.std(axis=0)
-    rows = [int(item["id"]) for item in drawn["items"]]
+    rows = [int(sample["id"]) for sample in drawn["samples"]]
     columns = [int(name[1:]) for name in drawn["features"]]
     assert sorted(columns) == [0, 1, 2, 3, 4]
     np.testing.assert_array_equal(drawn["values"], np.clip((10 * Z[np.ix_(rows, columns)]).round(), -30, 30))
@@ -175,7 +175,7 @@ def test_the_projection_is_the_principal_components(fitted, part, columns):
     Z = X[:, columns]
     Z = (Z - Z.mean(axis=0)) / Z.std(axis=0)
     left, lengths, _ = np.linalg.svd(Z, full_matrices=False)
-    told = summarise(fitted, X)["projection"][part]
+    told = summarize(fitted, X)["projection"][part]
     for c, axis in enumerate("xy"):
         np.testing.assert_allclose(np.abs(told[axis]), np.abs(left[:, c] * lengths[c]), rtol=2e-3, atol=1e-3)
     assert told["shares"] == pytest.approx((lengths**2 / (lengths**2).sum())[:2].tolist())
@@ -193,33 +193,33 @@ def test_one_feature_has_no_second_component():
 def test_what_is_too_much_for_a_page_is_left_out_and_the_page_says_so(fitted, monkeypatch):
     for key, most in (("FEATURES", 8), ("ITEMS", 20), ("DRAWN_ITEMS", 10), ("DRAWN_FEATURES", 3), ("VALUES", 200)):
         monkeypatch.setattr(summary, f"MOST_{key}", most)
-    result = summarise(fitted, X)
+    result = summarize(fitted, X)
     assert (len(result["features"]["rows"]), result["features"]["left_out"]) == (8, 12)
-    assert (len(result["items"]["rows"]), result["items"]["left_out"]) == (20, 10)
+    assert (len(result["samples"]["rows"]), result["samples"]["left_out"]) == (20, 10)
     assert np.shape(result["heatmap"]["values"]) == (10, 3)
     assert result["heatmap"]["left_out"] == [20, 2]
-    assert [item["cluster"] for item in result["heatmap"]["items"]].count(0) == 4
+    assert [sample["cluster"] for sample in result["heatmap"]["samples"]].count(0) == 4
     assert len(result["projection"]["chosen"]["x"]) == 20
     assert result["projection"]["all"] is None
     text = Page(report_page(result)).text
     assert "12 more features, those of lowest score, are not in this page" in text
-    assert "10 more items are not in this page" in text
-    assert "20 items and 2 features are left out" in text
+    assert "10 more samples are not in this page" in text
+    assert "20 samples and 2 features are left out" in text
 
 
 def test_a_page_with_everything_says_nothing_of_things_left_out(fitted):
-    text = Page(report_page(summarise(fitted, X))).text
+    text = Page(report_page(summarize(fitted, X))).text
     assert "left out" not in text
     assert "not in this page" not in text
 
 
-def test_small_clusters_are_drawn_also_where_items_are_left_out(fitted, monkeypatch):
+def test_small_clusters_are_drawn_also_where_samples_are_left_out(fitted, monkeypatch):
     monkeypatch.setattr(summary, "MOST_ITEMS", 10)
     monkeypatch.setattr(summary, "MOST_DRAWN_ITEMS", 10)
     labels = np.repeat([0, 1, 2], [28, 1, 1])
-    result = summarise(with_changes(fitted, labels_=labels), X)
+    result = summarize(with_changes(fitted, labels_=labels), X)
     assert set(result["projection"]["clusters"]) == {0, 1, 2}
-    assert {item["cluster"] for item in result["heatmap"]["items"]} == {0, 1, 2}
+    assert {sample["cluster"] for sample in result["heatmap"]["samples"]} == {0, 1, 2}
 
 
 def test_a_long_gap_curve_is_thinned_and_keeps_the_chosen_size(fitted):
@@ -228,7 +228,7 @@ def test_a_long_gap_curve_is_thinned_and_keeps_the_chosen_size(fitted):
     curve = GapCurve(
         sizes, gap=-((sizes - 7777.0) ** 2), error=sizes / 1e5, chosen=7777, kind="between", rule="max", **rest
     )
-    told = summarise(with_changes(fitted, gap_curve_=curve), X)["gap"]
+    told = summarize(with_changes(fitted, gap_curve_=curve), X)["gap"]
     assert len(told["s"]) <= 601
     assert (told["s"][0], told["s"][-1], told["chosen"], told["best"]) == (1, 20_000, 7777, 0)
     assert 7777 in told["s"]
@@ -239,9 +239,9 @@ def test_a_long_gap_curve_is_thinned_and_keeps_the_chosen_size(fitted):
 
 
 def test_sentences_say_how_many_how_much_and_which(fitted):
-    first, second, third, fourth = summarise(fitted, X)["sentences"]
+    first, second, third, fourth = summarize(fitted, X)["sentences"]
     best = sorted(range(5), key=lambda a: -fitted.feature_scores_[a])[:3]
-    assert first == "3 groups of 12, 10 and 8 items; 5 of 20 features make them."
+    assert first == "3 groups of 12, 10 and 8 samples; 5 of 20 features make them."
     assert (
         second
         == f"The groups explain {fitted.feature_scores_[:5].mean():.0%} of the spread of these features on average."
@@ -251,16 +251,16 @@ def test_sentences_say_how_many_how_much_and_which(fitted):
 
 
 def test_a_result_without_problems_has_no_warnings(fitted, tuned):
-    assert summarise(fitted, X)["warnings"] == summarise(tuned, X)["warnings"] == []
+    assert summarize(fitted, X)["warnings"] == summarize(tuned, X)["warnings"] == []
 
 
 def warnings_of(estimator, table=X):
-    return " ".join(summarise(estimator, table)["warnings"])
+    return " ".join(summarize(estimator, table)["warnings"])
 
 
 def test_each_problem_is_warned_of_and_only_that_one(fitted, tuned):
     tiny = with_changes(fitted, labels_=np.repeat([0, 1, 2], [15, 13, 2]))
-    assert warnings_of(tiny) == "1 of the groups have fewer than 3 items: they may be outliers."
+    assert warnings_of(tiny) == "1 of the groups have fewer than 3 samples: they may be outliers."
     alike = shifted_groups(mu=3.0, n_features=12, n_useful=12, group_size=10).X
     assert warnings_of(SASClustering(3, n_permutations=5).fit(alike), alike).startswith(
         "Nearly all features were chosen."
@@ -306,7 +306,7 @@ class Page(HTMLParser):
         ids = [given["id"] for _, given in self.tags if "id" in given]
         assert len(ids) == len(set(ids))
         for _, given in self.tags:
-            assert given.get("aria-labelledby", ids[0]) in ids
+            assert given.get("aria-labeledby", ids[0]) in ids
             assert not given.get("href", "").startswith("#") or given["href"][1:] in ids
 
     def handle_starttag(self, tag, attrs):
@@ -337,7 +337,7 @@ def hostile():
 
 
 def test_a_page_is_well_formed_has_two_scripts_and_loads_nothing(fitted):
-    page = Page(report_page(summarise(fitted, X, command="sparsecluster fit 'a b.csv' -k 3", notes=["a note"])))
+    page = Page(report_page(summarize(fitted, X, command="sparsecluster fit 'a b.csv' -k 3", notes=["a note"])))
     assert [given.get("type") for tag, given in page.tags if tag == "script"] == ["application/json", None]
     assert not any("src" in given or given.get("href", "#")[0] != "#" for _, given in page.tags)
     policy = next(given["content"] for tag, given in page.tags if given.get("http-equiv") == "Content-Security-Policy")
@@ -351,28 +351,28 @@ def test_names_cannot_break_out_of_the_page_and_come_back_as_they_are():
     frame = hostile()
     estimator = SASClustering(3, n_features_to_select=13).fit(frame)
     told = {"title": HOSTILE[2], "notes": HOSTILE, "command": HOSTILE[0]}
-    result = summarise(estimator, frame, ids=list(frame.index), **told)
+    result = summarize(estimator, frame, ids=list(frame.index), **told)
     page = Page(report_page(result))
     assert sum(tag == "script" for tag, _ in page.tags) == 2
     assert not any(tag == "img" for tag, _ in page.tags)
     embedded = json.loads(page.scripts[0])
     assert {row["name"] for row in embedded["features"]["rows"]} == set(frame.columns)
-    assert [row["id"] for row in embedded["items"]["rows"]] == list(frame.index)
+    assert [row["id"] for row in embedded["samples"]["rows"]] == list(frame.index)
     assert embedded["title"] == HOSTILE[2]
     assert set(HOSTILE[:3]) == {
-        level for row in embedded["features"]["rows"] if row["name"] == "level" for level in row["centres"]
+        level for row in embedded["features"]["rows"] if row["name"] == "level" for level in row["centers"]
     }
     assert not {"<", ">", "&", "\u2028"} & set(page.scripts[0])
     for note in HOSTILE:
         assert " ".join(note.split()) in page.text
 
 
-def test_report_of_an_estimator_is_the_page_and_names_items_by_the_index(fitted, tmp_path):
-    assert fitted.report(X) == report_page(summarise(fitted, X))
-    frame = pd.DataFrame(X, index=[f"item {i}" for i in range(30)]).rename(columns=str)
+def test_report_of_an_estimator_is_the_page_and_names_samples_by_the_index(fitted, tmp_path):
+    assert fitted.report(X) == report_page(summarize(fitted, X))
+    frame = pd.DataFrame(X, index=[f"sample {i}" for i in range(30)]).rename(columns=str)
     named = SASClustering(3, n_features_to_select=5).fit(frame)
     page = named.report(frame, file=str(tmp_path / "page.html"), title="Mine", notes=["one"])
-    assert page == report_page(summarise(named, frame, ids=list(frame.index), title="Mine", notes=["one"]))
+    assert page == report_page(summarize(named, frame, ids=list(frame.index), title="Mine", notes=["one"]))
     assert (tmp_path / "page.html").read_text(encoding="utf-8") == page
     with pytest.raises(NotFittedError):
         SASClustering(3).report(X)
@@ -386,7 +386,7 @@ def test_ids_and_names_may_be_arrays(fitted, kind):
 
 def test_writing_replaces_the_page_whole(fitted, tmp_path):
     (tmp_path / "page.html").write_text("old")
-    assert write_report(summarise(fitted, X), tmp_path / "page.html") == tmp_path / "page.html"
+    assert write_report(summarize(fitted, X), tmp_path / "page.html") == tmp_path / "page.html"
     assert [file.name for file in tmp_path.iterdir()] == ["page.html"]
     Page((tmp_path / "page.html").read_text(encoding="utf-8"))
 
@@ -395,6 +395,6 @@ def test_notebooks_show_the_result_above_the_estimator_and_names_are_only_text()
     estimator = SASClustering(3, n_features_to_select=5)
     assert "clusters of" not in estimator._repr_html_()
     shown = estimator.fit(pd.DataFrame(X, columns=[f"<blink>{a}" for a in range(20)]))._repr_html_()
-    assert "3 clusters of 12, 10, 8 items" in shown
+    assert "3 clusters of 12, 10, 8 samples" in shown
     assert "&lt;blink&gt;" in shown.split("<style>")[0]
     assert "<blink>" not in shown

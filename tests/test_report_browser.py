@@ -69,10 +69,10 @@ def page(driver, tmp_path):
 def test_every_kind_of_result_is_drawn_without_a_word_on_the_console(page, kind):
     shown, told = page(kind), result(kind)
     assert len(shown.all("#projection button")) == len(told["sizes"])
-    assert len(shown.all("#projection .dot")) == 2 * told["n_items"]
+    assert len(shown.all("#projection .dot")) == 2 * told["n_samples"]
     assert len(shown.texts("#profiles h3")) == len(told["sizes"])
     assert shown.column("features", 1) == [row["name"] for row in told["features"]["rows"][:50]]
-    assert shown.column("items", 1) == [row["id"] for row in told["items"]["rows"][:50]]
+    assert shown.column("samples", 1) == [row["id"] for row in told["samples"]["rows"][:50]]
     assert len(shown.all("#heatmap canvas")) == 1
     assert len(shown.all("#gap svg")) == (told["gap"] is not None)
 
@@ -97,9 +97,9 @@ def test_no_page_is_wider_than_the_window_also_on_a_phone(page, kind):
 
 
 def test_what_a_method_does_not_have_is_not_shown(page):
-    heads = {kind: page(kind).texts("#items th") for kind in ("tuned", "hierarchical", "cosa", "spectral gem")}
-    assert heads["tuned"] == ["item", "cluster", "distance", "second best", "silhouette"]
-    assert heads["hierarchical"] == heads["cosa"] == heads["spectral gem"] == ["item", "cluster"]
+    heads = {kind: page(kind).texts("#samples th") for kind in ("tuned", "hierarchical", "cosa", "spectral gem")}
+    assert heads["tuned"] == ["sample", "cluster", "distance", "second best", "silhouette"]
+    assert heads["hierarchical"] == heads["cosa"] == heads["spectral gem"] == ["sample", "cluster"]
     assert page("size given").texts("#gap") == ["Nothing was tuned by the gap statistic."]
     assert "weight" not in page("size given").texts("#features th")
     assert "weight" in page("weights").texts("#features th")
@@ -109,7 +109,7 @@ def test_categories_are_told_by_their_commonest_level(page):
     shown, rows = page("categories and gaps"), result("categories and gaps")["features"]["rows"]
     row = next(row for row in rows if row["name"].startswith("category"))
     for c, told in enumerate(shown.texts("#profiles ol")):
-        assert f"{row['name']}: mostly {row['centres'][c]}" in told
+        assert f"{row['name']}: mostly {row['centers'][c]}" in told
 
 
 # ---------------------------------------------------------------- tables
@@ -162,21 +162,21 @@ def test_the_table_of_features_is_searched_and_paged(page):
     assert len(shown.column("features", 1)) == 50
 
 
-def test_the_table_of_items_is_sorted_searched_and_paged(page):
-    shown, rows = page("tuned"), result("tuned")["items"]["rows"]
-    shown.all("#items th button")[-1].click()
+def test_the_table_of_samples_is_sorted_searched_and_paged(page):
+    shown, rows = page("tuned"), result("tuned")["samples"]["rows"]
+    shown.all("#samples th button")[-1].click()
     silhouettes = sorted((row["silhouette"] for row in rows), reverse=True)
-    assert as_numbers(shown.column("items", 5)) == pytest.approx(silhouettes[:50])
-    shown.all("#items .bar button")[1].click()
-    assert as_numbers(shown.column("items", 5)) == pytest.approx(silhouettes[50:])
-    shown.one("#items input").send_keys("patient-7")
-    assert set(shown.column("items", 1)) == {"patient-7", *(f"patient-7{i}" for i in range(10))}
+    assert as_numbers(shown.column("samples", 5)) == pytest.approx(silhouettes[:50])
+    shown.all("#samples .bar button")[1].click()
+    assert as_numbers(shown.column("samples", 5)) == pytest.approx(silhouettes[50:])
+    shown.one("#samples input").send_keys("patient-7")
+    assert set(shown.column("samples", 1)) == {"patient-7", *(f"patient-7{i}" for i in range(10))}
 
 
 # ---------------------------------------------------------------- pointing
 
 
-def test_pointing_at_an_item_tells_its_name_and_cluster(page):
+def test_pointing_at_an_sample_tells_its_name_and_cluster(page):
     shown, told = page("tuned"), result("tuned")["projection"]
     shown.js("document.querySelector('#projection svg').scrollIntoView({block: 'center'})")
     # Those that no other covers.
@@ -186,25 +186,25 @@ def test_pointing_at_an_item_tells_its_name_and_cluster(page):
     }).filter((i) => i >= 0)""")
     for i in free[:: len(free) // 4]:
         shown.point_at(shown.all("#projection .dot")[i])
-        assert shown.tip() == f"{told['items'][i]}: cluster {told['clusters'][i]}"
+        assert shown.tip() == f"{told['samples'][i]}: cluster {told['clusters'][i]}"
     shown.point_at(shown.one("h1"))
     assert shown.tip() is None
 
 
-def test_pointing_at_the_heatmap_tells_item_feature_and_value(page):
+def test_pointing_at_the_heatmap_tells_sample_feature_and_value(page):
     shown, drawn = page("tuned"), result("tuned")["heatmap"]
-    canvas, rows, columns = shown.one("#heatmap canvas"), len(drawn["items"]), len(drawn["features"])
+    canvas, rows, columns = shown.one("#heatmap canvas"), len(drawn["samples"]), len(drawn["features"])
     # Every feature is some pixels of the canvas wide; what is left over is the strip that names the clusters.
     width = int(canvas.get_attribute("width"))
     unit = width // columns
     side = width - unit * columns
     for i, j in ((0, 0), (44, 7), (rows - 1, columns - 1)):
         shown.point_at(canvas, (side + (j + 0.5) * unit) / width, (i + 0.5) / rows)
-        item = drawn["items"][i]
+        sample = drawn["samples"][i]
         value = f"{drawn['features'][j]}: {drawn['values'][i][j] / 10:.1f} sd"
-        assert shown.tip() == f"{item['id']}, cluster {item['cluster']}, {value}"
+        assert shown.tip() == f"{sample['id']}, cluster {sample['cluster']}, {value}"
     shown.point_at(canvas, 0.5 * side / width, 0.5 / rows)
-    assert shown.tip() == f"{drawn['items'][0]['id']}, cluster {drawn['items'][0]['cluster']}"
+    assert shown.tip() == f"{drawn['samples'][0]['id']}, cluster {drawn['samples'][0]['cluster']}"
 
 
 def read_gap(text):
@@ -227,7 +227,7 @@ def test_pointing_at_the_gap_curve_reads_it_and_so_do_the_arrow_keys(page):
         assert read_gap(shown.one("#gap-read").text) == pytest.approx(points[i], rel=1e-3)
 
 
-def test_a_rectangle_selects_the_items_in_it_in_both_pictures_and_a_click_lets_them_go(page):
+def test_a_rectangle_selects_the_samples_in_it_in_both_pictures_and_a_click_lets_them_go(page):
     shown, told = page("tuned"), result("tuned")["projection"]
     svg = shown.one("#projection svg")
     shown.drag(svg, (0.02, 0.02), (0.99, 0.9))
@@ -238,7 +238,7 @@ def test_a_rectangle_selects_the_items_in_it_in_both_pictures_and_a_click_lets_t
     third = (52 + (low * 0.55 - low) / (high - low) * 332) / 400
     shown.drag(svg, (0.05, 0.02), (third, 0.9))
     inside = [i for i in range(90) if told["clusters"][i] == told["clusters"][left]]
-    assert shown.one("#picked").text.startswith(f"{len(inside)} selected: {told['items'][inside[0]]}, ")
+    assert shown.one("#picked").text.startswith(f"{len(inside)} selected: {told['samples'][inside[0]]}, ")
     dim = shown.js("return [...document.querySelectorAll('.dot')].map((e) => e.classList.contains('dim'))")
     assert [i for i, each in enumerate(dim[:90]) if not each] == inside
     assert dim[90:] == dim[:90]
@@ -282,7 +282,7 @@ def test_hostile_names_are_shown_as_they_are_and_do_nothing(page):
     assert shown.texts(".warnings li")[-len(HOSTILE) :] == HOSTILE
     assert HOSTILE[1] in shown.texts("pre")
     assert set(shown.column("features", 1)) == set(names)
-    assert shown.column("items", 1)[:12] == HOSTILE
+    assert shown.column("samples", 1)[:12] == HOSTILE
     assert set(HOSTILE[:3]) <= set(shown.texts("#features td"))
     assert not shown.all("img, main script, iframe, svg[onload]")
     for c in (4, 5, 6):
@@ -293,7 +293,7 @@ def test_hostile_names_are_shown_as_they_are_and_do_nothing(page):
     assert HOSTILE[0] in shown.js("return document.getElementById('picked').textContent")
     drawn = result("hostile")["heatmap"]
     shown.point_at(shown.one("#heatmap canvas"), 3.5 / (len(drawn["features"]) + 3), 0.5 / 90)
-    assert drawn["items"][0]["id"] in shown.js("return document.getElementById('tip').textContent")
+    assert drawn["samples"][0]["id"] in shown.js("return document.getElementById('tip').textContent")
     assert shown.js("return window.hacked") is None
 
 
@@ -346,8 +346,8 @@ def test_nothing_is_loaded_and_nothing_could_be(page):
 # ---------------------------------------------------------------- light, dark and paper
 
 
-def luminance(colour):
-    parts = [int(each) / 255 for each in re.findall(r"\d+", colour)[:3]]
+def luminance(color):
+    parts = [int(each) / 255 for each in re.findall(r"\d+", color)[:3]]
     red, green, blue = (each / 12.92 if each <= 0.04045 else ((each + 0.055) / 1.055) ** 2.4 for each in parts)
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 

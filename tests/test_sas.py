@@ -11,7 +11,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from sparsecluster import GapCurve, SASClustering
 from sparsecluster.datasets import shifted_groups
 
-# Three groups far apart in 6 of 30 features; of 14, 10 and 6 items, so that only one numbering of them is right.
+# Three groups far apart in 6 of 30 features; of 14, 10 and 6 samples, so that only one numbering of them is right.
 FULL = shifted_groups(mu=10.0, n_features=30, n_useful=6, group_size=14, seed=0)
 ROWS = np.r_[0:14, 14:24, 28:34]
 X, TRUTH, USEFUL = FULL.X[ROWS], FULL.truth[ROWS], FULL.useful
@@ -117,7 +117,7 @@ def test_golden_section_compares_fewer_sizes_than_there_are():
 
 
 @pytest.mark.parametrize("size", ["auto", 6])
-def test_a_sample_of_many_items_finds_what_all_of_them_find(size):
+def test_a_sample_of_many_samples_finds_what_all_of_them_find(size):
     full = shifted_groups(mu=10.0, n_features=30, n_useful=6, group_size=140, seed=0)
     rows = np.r_[0:140, 140:240, 280:340]
     table = full.X[rows]
@@ -153,7 +153,7 @@ def test_no_feature_left_out_scores_more_than_a_chosen_one():
     assert found.feature_scores_[~found.support_].max() <= found.feature_scores_[found.support_].min()
 
 
-def test_centres_are_means_in_the_users_units():
+def test_centers_are_means_in_the_users_units():
     table = HARD.X * np.arange(1, 61) + 100.0
     found = SASClustering(n_features_to_select=10).fit(table)
     means = [table[found.labels_ == c].mean(axis=0) for c in range(3)]
@@ -180,7 +180,7 @@ def test_max_iter_bounds_the_passes_of_a_climb():
 def test_summary_tells_the_sizes_the_number_and_the_best_features():
     found = SASClustering(n_features_to_select=2).fit(pd.DataFrame(X).add_prefix("gene"))
     text = found.summary()
-    assert "3 clusters of 14, 10, 6 items" in text
+    assert "3 clusters of 14, 10, 6 samples" in text
     assert "2 of 30 features" in text
     assert f"{found.objective_ / 2:.0%}" in text
     assert all(name in text for name in found.get_feature_names_out())
@@ -205,7 +205,7 @@ def test_the_climb_begins_at_the_labels_given():
 
 
 def test_the_climb_begins_at_the_features_given():
-    # Two columns that group the items in another way, and not as well: only a climb that begins there ends there.
+    # Two columns that group the samples in another way, and not as well: only a climb that begins there ends there.
     table = X.copy()
     table[:, 28:] += 4.0 * (np.arange(30) % 3)[:, None]
     others = np.arange(30) >= 28
@@ -241,7 +241,7 @@ def test_consensus_gives_up_some_of_the_objective_where_starts_disagree():
 # ---------------------------------------------------------------- scikit-learn's methods
 
 
-def test_predict_gives_the_items_of_fit_their_labels():
+def test_predict_gives_the_samples_of_fit_their_labels():
     found = fit_hard()
     np.testing.assert_array_equal(found.predict(HARD.X), found.labels_)
 
@@ -253,7 +253,7 @@ def test_fit_predict_gives_the_labels():
 
 
 @pytest.mark.parametrize("standardize", [True, False])
-def test_predict_takes_the_nearest_centre_on_the_chosen_features(standardize):
+def test_predict_takes_the_nearest_center_on_the_chosen_features(standardize):
     scales = np.linspace(1, 5, 60)
     found = SASClustering(n_features_to_select=10, standardize=standardize).fit(HARD.X * scales)
     new = np.random.default_rng(3).normal(size=(200, 60)) * scales
@@ -268,7 +268,7 @@ def test_score_is_the_mean_share_explained():
     assert found.score(HARD.X) == pytest.approx(found.objective_ / 10, rel=1e-9)
 
 
-def test_score_is_perfect_at_the_centres_and_lower_elsewhere():
+def test_score_is_perfect_at_the_centers_and_lower_elsewhere():
     found = SASClustering(n_features_to_select=6).fit(X)
     assert found.score(found.cluster_centers_) == 1.0
     assert found.score(X + 5.0) < found.score(X)
@@ -291,7 +291,7 @@ def test_names_of_columns_are_kept():
 # ---------------------------------------------------------------- scale
 
 
-def test_units_and_origins_of_the_columns_do_not_matter_when_standardised():
+def test_units_and_origins_of_the_columns_do_not_matter_when_standardized():
     rng = np.random.default_rng(0)
     factors = np.exp(rng.normal(0, 3, 30)) * rng.choice([-1, 1], 30)
     plain = SASClustering().fit(X)
@@ -302,7 +302,7 @@ def test_units_and_origins_of_the_columns_do_not_matter_when_standardised():
 
 
 def test_without_standardising_the_larger_column_makes_the_groups():
-    # Two columns that split the items in two ways, halves and odd and even.
+    # Two columns that split the samples in two ways, halves and odd and even.
     halves, parity = np.repeat([0, 1], 10), np.tile([0, 1], 10)
     noise = np.random.default_rng(0).normal(0, 0.1, (20, 2))
     table = np.column_stack([halves, parity]) + noise

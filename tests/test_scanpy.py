@@ -7,8 +7,8 @@ import scipy.sparse as sp
 import sparsecluster
 import sparsecluster.scanpy as ssc
 from sparsecluster import SASClustering
+from sparsecluster._features.sparse import SparseSource
 from sparsecluster.datasets import shifted_groups
-from sparsecluster.features.sparse import SparseSource
 
 anndata = pytest.importorskip("anndata", reason="the functions for scanpy need anndata: pip install anndata")
 pd = pytest.importorskip("pandas")

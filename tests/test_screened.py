@@ -17,9 +17,9 @@ from threadpoolctl import threadpool_limits
 
 from sparsecluster import PlainClustering, ScreenedClustering, rand_index
 from sparsecluster.datasets import shifted_groups
-from sparsecluster.methods.screening import TESTS, by_false_discovery_rate, by_higher_criticism, screen
+from sparsecluster.methods._screening import TESTS, by_false_discovery_rate, by_higher_criticism, screen
 
-# Three groups far apart in 8 of 40 features; of 14, 10 and 6 items, so that only one numbering of them is right.
+# Three groups far apart in 8 of 40 features; of 14, 10 and 6 samples, so that only one numbering of them is right.
 FULL = shifted_groups(mu=10.0, n_features=40, n_useful=8, group_size=14, seed=0)
 ROWS = np.r_[0:14, 14:24, 28:34]
 X, TRUTH, USEFUL = FULL.X[ROWS], FULL.truth[ROWS], FULL.useful
@@ -27,7 +27,7 @@ NAMES = [f"gene{a}" for a in range(40)]
 # Groups that overlap, and columns of different units.
 HARD = FULL.X[ROWS] - 9.0 * USEFUL * np.array([0, 10, -10])[TRUTH, None] / 10
 HARD = HARD * np.linspace(0.5, 2.0, 40)
-# Two groups, of 16 and 14 items, in 8 of 200 features: what every test is able to see.
+# Two groups, of 16 and 14 samples, in 8 of 200 features: what every test is able to see.
 TWO = shifted_groups(mu=10.0, n_features=200, n_useful=8, group_size=16, seed=0).X[:30]
 
 
@@ -47,9 +47,9 @@ def refuses(*words, error=ValueError):
     return pytest.raises(error, match="(?s)" + ".*".join(words))
 
 
-def standardised(table):
-    centred = table - table.mean(axis=0)
-    return centred / np.sqrt((centred**2).sum(axis=0))
+def standardized(table):
+    centered = table - table.mean(axis=0)
+    return centered / np.sqrt((centered**2).sum(axis=0))
 
 
 def within(table, labels):
@@ -129,7 +129,7 @@ def test_tests_look_at_the_table_as_it_is_and_standardising_only_weighs_the_feat
 def test_k_means_on_all_features_is_k_means(standardize):
     """Scikit-learn's ends no lower, and where groups are clear in half of the features at the same labels."""
     found = fit(HARD, threshold=40, clusterer="kmeans", standardize=standardize)
-    table = standardised(HARD) if standardize else HARD
+    table = standardized(HARD) if standardize else HARD
     plain = KMeans(3, n_init=30, random_state=0).fit(table)
     assert within(table, found.labels_) <= plain.inertia_ * (1 + 1e-9)
     for algorithm in ("kmeans", "kmeans++"):
@@ -150,7 +150,7 @@ def test_k_means_on_all_features_ends_no_higher_than_that_of_r(reference, data):
 @pytest.mark.parametrize("clusterer", ["average", "complete", "ward"])
 def test_linkage_of_all_features_is_that_of_scipy(clusterer, standardize):
     found = fit(HARD, threshold=40, clusterer=clusterer, standardize=standardize)
-    table = standardised(HARD) if standardize else HARD
+    table = standardized(HARD) if standardize else HARD
     apart = pdist(table) if clusterer == "ward" else pdist(table, "sqeuclidean")
     assert rand_index(found.labels_, cut_tree(linkage(apart, clusterer), 3)[:, 0]) == 1.0
 
@@ -211,23 +211,23 @@ def test_a_seed_decides_everything():
 
 def test_more_starts_end_no_higher():
     few, many = (fit(HARD, threshold=40, n_init=count).labels_ for count in (1, 50))
-    assert within(standardised(HARD), many) <= within(standardised(HARD), few) * (1 + 1e-12)
+    assert within(standardized(HARD), many) <= within(standardized(HARD), few) * (1 + 1e-12)
 
 
-# ---------------------------------------------------------------- new items
+# ---------------------------------------------------------------- new samples
 
 
 @pytest.mark.parametrize("standardize", [True, False])
-def test_new_items_join_the_nearest_centre_by_the_features_that_passed(standardize):
+def test_new_samples_join_the_nearest_center_by_the_features_that_passed(standardize):
     found = fit(HARD, threshold=10, standardize=standardize)
     new = np.random.default_rng(0).normal(0.0, 2.0, (200, 40))
     units = HARD.std(axis=0) if standardize else np.ones(40)
     chosen = found.support_
-    centres = np.array([HARD[found.labels_ == c].mean(axis=0) for c in range(3)])
-    np.testing.assert_allclose(found.cluster_centers_, centres, rtol=1e-12)
-    apart = (((new[:, None] - centres) / units)[:, :, chosen] ** 2).sum(axis=2)
+    centers = np.array([HARD[found.labels_ == c].mean(axis=0) for c in range(3)])
+    np.testing.assert_allclose(found.cluster_centers_, centers, rtol=1e-12)
+    apart = (((new[:, None] - centers) / units)[:, :, chosen] ** 2).sum(axis=2)
     np.testing.assert_array_equal(found.predict(new), apart.argmin(axis=1))
-    left = (new - centres[apart.argmin(axis=1)])[:, chosen] ** 2
+    left = (new - centers[apart.argmin(axis=1)])[:, chosen] ** 2
     assert found.score(new) == pytest.approx(1 - (left.mean(axis=0) / HARD[:, chosen].var(axis=0)).mean(), rel=1e-9)
     assert found.score(HARD) == pytest.approx(found.feature_scores_[chosen].mean(), rel=1e-9)
 
@@ -250,7 +250,7 @@ def test_tables_with_names_keep_them():
     assert found.get_feature_names_out().tolist() == [NAMES[a] for a in np.flatnonzero(USEFUL)]
     assert found.transform(frame).shape == (30, 8)
     assert f"{NAMES[0]} (" in found.summary()
-    assert found.summary().startswith("3 clusters of 14, 10, 6 items\n8 of 40 features make them")
+    assert found.summary().startswith("3 clusters of 14, 10, 6 samples\n8 of 40 features make them")
     for same in (frame, pl.DataFrame(X, schema=NAMES)):
         np.testing.assert_array_equal(fit(same, threshold=8).labels_, TRUTH)
         np.testing.assert_array_equal(found.predict(same), TRUTH)

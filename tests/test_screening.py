@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 from sparsecluster.methods import screening
-from sparsecluster.methods.screening import (
+from sparsecluster.methods._screening import (
     N_NULL,
     TESTS,
     Screening,
@@ -25,7 +25,7 @@ from sparsecluster.methods.screening import (
     skewness,
 )
 
-# One number of items for all: the null of each is simulated once.
+# One number of samples for all: the null of each is simulated once.
 N = 40
 HALVES, FEW = np.arange(N) % 2, np.arange(N) < 5
 
@@ -113,7 +113,7 @@ def test_a_p_value_is_the_share_of_the_null_above(rng):
 
 
 @pytest.mark.parametrize("name", ["ks", "moments", "mode"])
-def test_the_null_is_that_of_normal_samples_of_as_many_items(rng, name):
+def test_the_null_is_that_of_normal_samples_of_as_many_samples(rng, name):
     """Samples of any mean and variance; 0.001 of all seeds would say otherwise."""
     of = {"ks": (ks_statistics,), "moments": (skewness, kurtosis), "mode": (screening.dip_statistics,)}[name]
     null = null_statistics(name, N, *of)
@@ -148,7 +148,7 @@ def test_variances_of_noise_are_judged_by_the_variance_given(rng):
 
 SIGNALS = {
     "two far groups of equal size": HALVES * 6.0,
-    "a few far items": FEW * 6.0,
+    "a few far samples": FEW * 6.0,
     "a larger variance": 0.0,
 }
 
@@ -160,9 +160,9 @@ SIGNALS = {
         ("two far groups of equal size", "moments"),
         ("two far groups of equal size", "mode"),
         ("two far groups of equal size", "variance"),
-        ("a few far items", "ks"),
-        ("a few far items", "moments"),
-        ("a few far items", "variance"),
+        ("a few far samples", "ks"),
+        ("a few far samples", "moments"),
+        ("a few far samples", "variance"),
         ("a larger variance", "variance"),
     ],
 )

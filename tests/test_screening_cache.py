@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sparsecluster.cache import cache_folder, cached
+from sparsecluster._utils.cache import cache_folder, cached
 from sparsecluster.methods import screening
-from sparsecluster.methods.screening import ks_statistics, kurtosis, null_statistics, screen, skewness
+from sparsecluster.methods._screening import ks_statistics, kurtosis, null_statistics, screen, skewness
 
 SHAPE = (50, 2)
 N = 12
@@ -105,7 +105,7 @@ def test_arrays_of_different_names_are_different(folder):
     np.testing.assert_array_equal(cached("one", SHAPE, Made(3)), Made(1).array)
 
 
-def test_the_null_is_simulated_once_for_each_number_of_items_and_statistic(folder, small_null):
+def test_the_null_is_simulated_once_for_each_number_of_samples_and_statistic(folder, small_null):
     calls = []
 
     def counted(statistic):

@@ -7,10 +7,9 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from sparsecluster.climb import Climb, climb
-from sparsecluster.kernels.select import largest
-from sparsecluster.parallel import Workers
-from sparsecluster.search import (
+from sparsecluster._kernels.select import largest
+from sparsecluster._search.climb import Climb, climb
+from sparsecluster._search.search import (
     FRESH,
     MOST_BATCHES,
     MOST_LABELS,
@@ -22,12 +21,13 @@ from sparsecluster.search import (
     search_sizes,
     start_batches,
 )
-from sparsecluster.starts import STARTS, kick, ladder
+from sparsecluster._search.starts import STARTS, kick, ladder
+from sparsecluster._utils.parallel import Workers
 from tests import naive
 
 
 def as_climb(problem, labels, size=1):
-    """A labelling that nobody climbed from."""
+    """A labeling that nobody climbed from."""
     scores = problem.scores(labels)
     subset = largest(scores, size)
     return Climb(labels, scores, subset, float(scores[subset].sum()), ())

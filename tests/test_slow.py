@@ -43,7 +43,7 @@ def test_time_grows_about_as_the_number_of_features():
     assert growth.exponent(sizes, tuned) < 1.15
 
 
-def test_time_grows_no_faster_than_the_number_of_items():
+def test_time_grows_no_faster_than_the_number_of_samples():
     sizes = (3000, 20000, 100000)
     growth.times(shifted_groups(n_features=50, group_size=700).X)
     tables = [shifted_groups(mu=0.7, n_features=200, n_useful=20, group_size=n // 3).X for n in sizes]
@@ -83,7 +83,7 @@ def test_other_kinds_cost_a_few_times_what_numbers_do():
     assert seconds["numbers, Manhattan"] < 5 * seconds["numbers"]
 
 
-def test_a_hundred_matrices_of_500_items_are_tuned_within_a_minute():
+def test_a_hundred_matrices_of_500_samples_are_tuned_within_a_minute():
     X, _, _ = shifted_groups(mu=0.8, n_features=100, n_useful=20, group_size=167, seed=0)
     began = time.perf_counter()
     SASClustering(n_clusters=3, metric="precomputed").fit(kinds.differences(X[:500]))

@@ -11,16 +11,16 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from sparsecluster.climb import Problem, climb
-from sparsecluster.clusterers.kmeans import KMeans
-from sparsecluster.evaluate import rand_index
-from sparsecluster.features.arrange import arrangement
-from sparsecluster.features.arrange_sparse import sparse_arrangement
-from sparsecluster.features.numeric import NumericFeatures, Source
-from sparsecluster.features.sparse import DENSE_SHARE, SparseSource
-from sparsecluster.kernels.pairs import improve_pairs
-from sparsecluster.kernels.sparse import improve_sparse, seed_sparse
-from sparsecluster.search import search_size, search_sizes
+from sparsecluster._clusterers.kmeans import KMeans
+from sparsecluster._data.arrange import arrangement
+from sparsecluster._data.arrange_sparse import sparse_arrangement
+from sparsecluster._features.numeric import NumericFeatures, Source
+from sparsecluster._features.sparse import DENSE_SHARE, SparseSource
+from sparsecluster._kernels.pairs import improve_pairs
+from sparsecluster._kernels.sparse import improve_sparse, seed_sparse
+from sparsecluster._search.climb import Problem, climb
+from sparsecluster._search.search import search_size, search_sizes
+from sparsecluster.metrics import rand_index
 from tests import naive
 from tests.sparse_tables import (
     LAYOUTS,
@@ -168,7 +168,7 @@ def test_permuted_copies_are_those_of_the_dense_table(table, labels):
         twice, same_twice = copy.permuted(1), same_copy.permuted(1)
         np.testing.assert_allclose(coordinates(same_twice.rows(np.arange(P))), twice.table, atol=1e-14)
     np.testing.assert_allclose(coordinates(same.rows(np.arange(P))), features.table, atol=1e-14)
-    np.testing.assert_array_equal(same.permuted(5).columns.items, same.permuted(5).columns.items)
+    np.testing.assert_array_equal(same.permuted(5).columns.samples, same.permuted(5).columns.samples)
 
 
 def test_what_is_released_comes_back_the_same(table, labels):
@@ -178,12 +178,12 @@ def test_what_is_released_comes_back_the_same(table, labels):
     np.testing.assert_array_equal(same.scores(labels, K), scores)
 
 
-def test_the_given_order_of_items_and_columns_is_that_of_the_features(table, labels):
+def test_the_given_order_of_samples_and_columns_is_that_of_the_features(table, labels):
     rng = np.random.default_rng(2)
-    items, columns = rng.permutation(N), rng.permutation(P)[:10]
-    same = SparseSource(sparse.csc_array(table), items, columns, True, np.arange(table.shape[1])).features()
-    features = NumericFeatures(Source(table, items, columns, True))
-    assert (same.n_items, same.n_features) == (N, 10)
+    samples, columns = rng.permutation(N), rng.permutation(P)[:10]
+    same = SparseSource(sparse.csc_array(table), samples, columns, True, np.arange(table.shape[1])).features()
+    features = NumericFeatures(Source(table, samples, columns, True))
+    assert (same.n_samples, same.n_features) == (N, 10)
     np.testing.assert_allclose(coordinates(same.rows(np.arange(10))), features.table, atol=1e-14)
     np.testing.assert_allclose(same.scores(labels, K), features.scores(labels, K), rtol=1e-12)
 
@@ -221,7 +221,7 @@ def test_few_zeros_among_large_values_cost_no_more_digits_than_in_the_dense_tabl
 
 
 @pytest.mark.parametrize("scale", [1e-200, 1e200])
-def test_very_small_and_very_large_values_are_standardised(table, labels, scale):
+def test_very_small_and_very_large_values_are_standardized(table, labels, scale):
     np.testing.assert_allclose(sparse_of(table * scale).scores(labels, K), naive.scores(table, labels), rtol=1e-10)
 
 
@@ -233,10 +233,10 @@ def test_numbers_of_any_type_are_read(labels, dtype):
     np.testing.assert_allclose(sparse_of(table).scores(labels, K), expected, rtol=0, atol=1e-13)
 
 
-# ---------------------------------------------------------------- some of the items
+# ---------------------------------------------------------------- some of the samples
 
 
-def test_of_some_items_the_columns_that_vary_are_kept(table):
+def test_of_some_samples_the_columns_that_vary_are_kept(table):
     rng = np.random.default_rng(0)
     table[:, 3] = np.where(np.arange(N) < 30, 2.0, 0.0)
     table[:, 4] = np.where(np.arange(N) < 30, 0.0, 2.0)
@@ -244,21 +244,21 @@ def test_of_some_items_the_columns_that_vary_are_kept(table):
     source = SparseSource(sparse.csc_array(table), np.arange(N)[::-1], order, True, np.arange(table.shape[1]))
     places = np.sort(rng.permutation(np.arange(10, N))[:20])
     part = source.take(places, K)
-    chosen = table[source.items[places]][:, order]
+    chosen = table[source.samples[places]][:, order]
     varying = np.ptp(chosen, axis=0) > 0
     assert {3, 4} <= set(order[~varying])
-    np.testing.assert_array_equal(part.items, source.items[places])
+    np.testing.assert_array_equal(part.samples, source.samples[places])
     np.testing.assert_array_equal(part.columns, order[varying])
     np.testing.assert_array_equal(part.owners, np.arange(part.columns.size))
     features = part.features()
     np.testing.assert_allclose(
         coordinates(features.rows(np.arange(features.n_features))), dense_of(chosen[:, varying]).table, atol=1e-14
     )
-    np.testing.assert_array_equal(part.look(7, part.items, part.items), table[part.items, 7])
-    np.testing.assert_array_equal(part.look(7, slice(None), part.items), table[:, 7])
+    np.testing.assert_array_equal(part.look(7, part.samples, part.samples), table[part.samples, 7])
+    np.testing.assert_array_equal(part.look(7, slice(None), part.samples), table[:, 7])
 
 
-def test_items_that_are_too_much_alike_are_not_taken():
+def test_samples_that_are_too_much_alike_are_not_taken():
     table = np.repeat([[0.0, 1.0], [1.0, 0.0], [2.0, 0.0]], 5, axis=0)
     source = SparseSource(sparse.csc_array(table), np.arange(15), np.arange(2), True, np.arange(table.shape[1]))
     assert source.take(np.arange(15), 3) is not None
@@ -326,14 +326,14 @@ WIDE = """
     import resource, sys, tracemalloc
     import numpy as np
     from scipy import sparse
-    from sparsecluster.clusterers.kmeans import KMeans
-    from sparsecluster.features.arrange_sparse import sparse_arrangement
-    from sparsecluster.features.sparse import SparseSource, varying
+    from sparsecluster._clusterers.kmeans import KMeans
+    from sparsecluster._data.arrange_sparse import sparse_arrangement
+    from sparsecluster._features.sparse import SparseSource, varying
 
     def work(n, p):
         X = sparse.random(n, p, density=1e-3, format="csr", random_state=np.random.default_rng(0))
         order = sparse_arrangement(X, varying(X))
-        source = SparseSource(X, order.items, order.columns, True, np.arange(X.shape[1]))
+        source = SparseSource(X, order.samples, order.columns, True, np.arange(X.shape[1]))
         features = source.features()
         rng = np.random.default_rng(0)
         subset = np.arange(features.n_features)
@@ -346,7 +346,7 @@ WIDE = """
         source.take(np.arange(n // 2), 3).features()
 
     peak = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
-    # Once with few items, so that what the kernels take to be loaded does not count.
+    # Once with few samples, so that what the kernels take to be loaded does not count.
     work(100, 50_000)
     before = peak()
     tracemalloc.start()
@@ -360,5 +360,5 @@ def test_a_wide_table_is_never_made_dense():
     pytest.importorskip("resource", reason="tells how much memory a process had")
     run = subprocess.run([sys.executable, "-c", textwrap.dedent(WIDE)], capture_output=True, text=True, check=True)
     dense = 2000 * 50_000 * 8
-    # The pairs of the items are 32 MB and there are a few copies of them at the same time.
+    # The pairs of the samples are 32 MB and there are a few copies of them at the same time.
     assert all(int(size) < dense / 10 for size in run.stdout.split())

@@ -10,13 +10,13 @@ from scipy.cluster.hierarchy import cophenet, fcluster, is_valid_linkage, linkag
 from scipy.spatial.distance import pdist, squareform
 from sklearn.metrics import adjusted_rand_score
 
-import sparsecluster.parallel
+import sparsecluster._utils.parallel
 from sparsecluster import GapCurve, SparseHierarchical
-from sparsecluster.clusterers.hierarchical import LINKAGES, ON_COORDINATES
+from sparsecluster._clusterers.hierarchical import LINKAGES, ON_COORDINATES
+from sparsecluster._kernels.weights import bounded_weights
 from sparsecluster.datasets import shifted_groups
-from sparsecluster.kernels.weights import bounded_weights
 from tests import naive
-from tests.test_predict import COLOURS, MIXED_METRIC, TRUTH, levels, mixed_frame, numbers, root
+from tests.test_predict import COLORS, MIXED_METRIC, TRUTH, levels, mixed_frame, numbers, root
 
 DATA = ["gauss", "leukemia500"]
 # Groups that overlap.
@@ -24,11 +24,11 @@ HARD = shifted_groups(mu=1.0, n_features=30, n_useful=8, group_size=8, seed=1).X
 # Groups far apart in all of the useful columns.
 EASY = shifted_groups(mu=10.0, n_features=20, n_useful=6, group_size=9, seed=0)
 MATRICES = np.sqrt(np.abs(numbers(0).T[:, :, None] - numbers(0).T[:, None, :]))
-# Of every kind: items and metric.
+# Of every kind: samples and metric.
 KINDS = {
-    "euclidean": (numbers(0), "euclidean"),
+    "sqeuclidean": (numbers(0), "sqeuclidean"),
     "manhattan": (numbers(0), "manhattan"),
-    "hamming": (COLOURS[levels(0)], "hamming"),
+    "hamming": (COLORS[levels(0)], "hamming"),
     "ordinal": (levels(0) * 10.0, "ordinal"),
     "function": (numbers(0), root),
     "precomputed": (MATRICES, "precomputed"),
@@ -146,7 +146,7 @@ def test_the_objective_never_falls(kind, bound):
     assert history.size > 1
 
 
-@pytest.mark.parametrize("metric", ["euclidean", "manhattan"])
+@pytest.mark.parametrize("metric", ["sqeuclidean", "manhattan"])
 @pytest.mark.parametrize("bound", [1.3, 2.0, 3.0])
 def test_the_objective_never_falls_with_gaps(bound, metric):
     for seed in range(5):
@@ -164,7 +164,7 @@ def test_standardised_columns_are_weighed_whatever_their_units():
     units = 10.0 ** np.random.default_rng(0).integers(-3, 4, HARD.shape[1])
     mine, theirs = fit(HARD * units), fit(HARD)
     np.testing.assert_allclose(mine.feature_weights_, theirs.feature_weights_, rtol=0, atol=1e-9)
-    standard = fit(naive.standardised(HARD), standardize=False)
+    standard = fit(naive.standardized(HARD), standardize=False)
     np.testing.assert_allclose(standard.feature_weights_, theirs.feature_weights_, rtol=0, atol=1e-9)
 
 
@@ -184,7 +184,7 @@ def groups_after(tree, k):
 
 
 def weighted_d(table, found):
-    """D(i, j) = sum_a w_a delta_a(i, j) of columns that are not standardised."""
+    """D(i, j) = sum_a w_a delta_a(i, j) of columns that are not standardized."""
     return pairs_by_features(table) @ found.feature_weights_
 
 
@@ -252,7 +252,7 @@ def test_there_are_as_many_clusters_as_asked_for_also_where_all_heights_tie():
         assert np.unique(fit(table, k).labels_).size == k
 
 
-def test_two_items_make_a_tree_of_one_merge():
+def test_two_samples_make_a_tree_of_one_merge():
     found = fit(np.array([[0.0, 1.0], [3.0, 2.0]]), 2, standardize=False, l1_bound=1)
     assert sorted(found.linkage_matrix_[0, :2]) == [0, 1]
     np.testing.assert_allclose(found.linkage_matrix_[0, 2:], [9.0, 2.0])
@@ -286,7 +286,7 @@ def test_without_a_bound_weights_are_the_leading_singular_vector_for_any_dissimi
 
 
 def test_groups_are_found_in_spite_of_gaps():
-    """By all linkages but "single", for which one pair of items that have little in common makes a bridge."""
+    """By all linkages but "single", for which one pair of samples that have little in common makes a bridge."""
     for link in LINKAGES:
         found = fit(gapped(EASY.X, 0.1), linkage=link, standardize=False, l1_bound=2.0)
         assert same_groups(found.labels_, EASY.truth) or link == "single"
@@ -294,7 +294,7 @@ def test_groups_are_found_in_spite_of_gaps():
 
 
 def test_groups_are_found_in_numbers_next_to_categories():
-    table = pd.DataFrame(COLOURS[levels(0)]).add_prefix("c").assign(x=numbers(0)[:, 0])
+    table = pd.DataFrame(COLORS[levels(0)]).add_prefix("c").assign(x=numbers(0)[:, 0])
     np.testing.assert_array_equal(fit(table, l1_bound=2.0).labels_, TRUTH)
 
 
@@ -351,7 +351,7 @@ def test_tables_of_very_few_columns_can_be_tuned(n_features):
 
 
 def test_the_number_of_threads_makes_no_difference(monkeypatch):
-    monkeypatch.setattr(sparsecluster.parallel, "THREADS_PAY", 0)
+    monkeypatch.setattr(sparsecluster._utils.parallel, "THREADS_PAY", 0)
     one, two = (SparseHierarchical(3, n_permutations=4, n_jobs=jobs).fit(HARD) for jobs in (1, 2))
     for name in ("feature_weights_", "labels_", "linkage_matrix_"):
         np.testing.assert_array_equal(getattr(one, name), getattr(two, name))

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from sparsecluster.kernels.rows import improve_rows, seed_rows
-from sparsecluster.kernels.sparse import (
+from sparsecluster._kernels.rows import improve_rows, seed_rows
+from sparsecluster._kernels.sparse import (
     dense_columns,
     improve_sparse,
     own_sparse,
     seed_sparse,
-    shuffle_items,
+    shuffle_samples,
     sparse_fingerprints,
     sparse_gram,
     sparse_rows,
@@ -24,7 +24,7 @@ from sparsecluster.kernels.sparse import (
 from tests import naive
 from tests.sparse_tables import PASSES, K, as_columns, as_rows, both_of, compressed, random_sparse
 
-# n, p, k: the smallest, one item a cluster, the usual.
+# n, p, k: the smallest, one sample a cluster, the usual.
 SHAPES = [(2, 1, 2), (5, 3, 5), (9, 4, 3), (17, 6, 2), (23, 12, 4)]
 
 # ---------------------------------------------------------------- k-means
@@ -39,15 +39,15 @@ def test_sums_over_clusters(n, p, k, whole):
     sums, pull, q, sizes, own = np.empty((p, k)), np.empty(k), np.empty(k), np.empty(k), np.empty(n)
     sum_sparse(*as_rows(table, means, weights), labels, sums, pull, q, sizes)
     own_sparse(*as_rows(table, means, weights), weights @ means**2, own)
-    centred = table - means
-    similarity = (centred * weights) @ centred.T
+    centered = table - means
+    similarity = (centered * weights) @ centered.T
     np.testing.assert_allclose(own, np.diag(similarity), rtol=1e-12)
     for c in range(k):
-        items = np.flatnonzero(labels == c)
-        assert sizes[c] == items.size
-        np.testing.assert_allclose(sums[:, c], table[items].sum(axis=0), atol=1e-14)
-        np.testing.assert_allclose(pull[c], (weights * means) @ centred[items].sum(axis=0), atol=1e-12)
-        np.testing.assert_allclose(q[c], similarity[np.ix_(items, items)].sum(), rtol=1e-12)
+        samples = np.flatnonzero(labels == c)
+        assert sizes[c] == samples.size
+        np.testing.assert_allclose(sums[:, c], table[samples].sum(axis=0), atol=1e-14)
+        np.testing.assert_allclose(pull[c], (weights * means) @ centered[samples].sum(axis=0), atol=1e-12)
+        np.testing.assert_allclose(q[c], similarity[np.ix_(samples, samples)].sum(), rtol=1e-12)
 
 
 @pytest.mark.parametrize("whole", [False, True])
@@ -58,14 +58,14 @@ def test_seeds_are_those_of_rows_and_of_the_twin(n, p, k, whole):
         table, means, uniforms = random_sparse(rng, n, p, whole=whole), rng.integers(3, size=p) / 2, rng.random(k)
         # Whole numbers are exact in every form, so equal rows and equal distances come out the same.
         weights = np.ones(p) if whole else rng.random(p)
-        centred = table - means
+        centered = table - means
         labels = seed_sparse(*as_rows(table, means, weights), uniforms)
-        np.testing.assert_array_equal(labels, seed_rows(centred, weights, uniforms))
+        np.testing.assert_array_equal(labels, seed_rows(centered, weights, uniforms))
         if whole:
-            np.testing.assert_array_equal(labels, naive.seed(centred @ centred.T, uniforms))
+            np.testing.assert_array_equal(labels, naive.seed(centered @ centered.T, uniforms))
 
 
-def test_items_that_are_equal_are_never_both_seeds():
+def test_samples_that_are_equal_are_never_both_seeds():
     """Their distance is exactly zero, whatever the digits of their values."""
     rng = np.random.default_rng(0)
     table = random_sparse(rng, 4, 30)[rng.permutation(np.repeat(np.arange(4), 10))]
@@ -83,12 +83,12 @@ def test_passes_and_moves_are_those_of_rows_and_of_the_twin(n, p, k, lloyd_passe
         table, labels = rng.standard_normal((n, p)), naive.random_labels(rng, n, k)
         table[rng.random((n, p)) < 0.5] = 0.0
         means, weights = table.mean(axis=0), rng.random(p)
-        # No two rows are equal: which of two equal items moves is up to rounding.
+        # No two rows are equal: which of two equal samples moves is up to rounding.
         table[np.arange(n), np.arange(n) % p] += rng.standard_normal(n)
-        centred = table - means
-        expected = naive.improve((centred * weights) @ centred.T, labels, k, lloyd_passes)
+        centered = table - means
+        expected = naive.improve((centered * weights) @ centered.T, labels, k, lloyd_passes)
         by_rows, by_sparse = labels.copy(), labels.copy()
-        value = improve_rows(centred, weights, by_rows, k, lloyd_passes, PASSES)
+        value = improve_rows(centered, weights, by_rows, k, lloyd_passes, PASSES)
         same = improve_sparse(*as_rows(table, means, weights), by_sparse, k, lloyd_passes, PASSES)
         np.testing.assert_array_equal(by_rows, expected)
         np.testing.assert_array_equal(by_sparse, expected)
@@ -100,7 +100,7 @@ def test_passes_and_moves_are_those_of_rows_and_of_the_twin(n, p, k, lloyd_passe
 def test_many_moves_end_where_those_of_rows_end(density, k):
     rng = np.random.default_rng(k)
     for _ in range(10):
-        # Several values an item: items with one or two are often just as well in one cluster as in another.
+        # Several values a sample: samples with one or two are often just as well in one cluster as in another.
         features, same = both_of(random_sparse(rng, 200, 400, density))
         subset, uniforms = np.sort(rng.choice(400, 300, replace=False)), rng.random(k)
         rows, sparse_form = features.rows(subset), same.rows(subset)
@@ -167,14 +167,14 @@ def test_some_columns_by_row_made_dense_and_multiplied(n, p, k):
         values, columns, starts = sparse_rows(*as_columns(table), subset, n)
         for found, expected in zip((values, columns, starts), as_rows(table[:, subset], 0, 0)[:3], strict=True):
             np.testing.assert_array_equal(found, expected)
-        centred = (table - means)[:, subset]
-        np.testing.assert_array_equal(dense_columns(*as_columns(table), means, subset, n), centred.T)
+        centered = (table - means)[:, subset]
+        np.testing.assert_array_equal(dense_columns(*as_columns(table), means, subset, n), centered.T)
         gram = sparse_gram(*as_columns(table), means, subset, n)
-        np.testing.assert_allclose(gram, centred @ centred.T, atol=1e-13)
+        np.testing.assert_allclose(gram, centered @ centered.T, atol=1e-13)
         np.testing.assert_array_equal(gram, gram.T)
 
 
-def test_equal_items_have_distance_zero_in_pairs():
+def test_equal_samples_have_distance_zero_in_pairs():
     rng = np.random.default_rng(0)
     table = random_sparse(rng, 6, 40)[np.repeat(np.arange(6), 3)]
     gram = sparse_gram(*as_columns(table), table.mean(axis=0), np.arange(40), 18)
@@ -188,9 +188,9 @@ def test_equal_items_have_distance_zero_in_pairs():
 def test_shuffle_is_that_of_the_twin():
     rng = np.random.default_rng(0)
     table = random_sparse(rng, 11, 5)
-    values, items, starts = as_columns(table)
+    values, samples, starts = as_columns(table)
     for seed in (0, 1, 2**63 - 1):
-        moved = shuffle_items(items, starts, 11, np.arange(starts.size - 1), np.uint64(seed))
+        moved = shuffle_samples(samples, starts, 11, np.arange(starts.size - 1), np.uint64(seed))
         found = sparse.csc_array((values, moved, starts), shape=table.shape).toarray()
         np.testing.assert_array_equal(found, naive.shuffled(table, seed))
 

@@ -1,4 +1,4 @@
-"""Sparse K-means and sparse K-medoids: what they maximise, how near they come, what the bound does, how it is tuned."""
+"""Sparse K-means and sparse K-medoids: what they maximize, how near they come, what the bound does, how it is tuned."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ import pytest
 import scipy.sparse
 from sklearn.metrics import adjusted_rand_score
 
-import sparsecluster.parallel
+import sparsecluster._utils.parallel
 from sparsecluster import GapCurve, PlainClustering, SparseKMeans, SparseKMedoids
+from sparsecluster._kernels.weights import bounded_weights
 from sparsecluster.datasets import shifted_groups
-from sparsecluster.kernels.weights import bounded_weights
 from tests import naive
 from tests.test_kinds import codes
-from tests.test_predict import COLOURS, MIXED_METRIC, TRUTH, USEFUL, levels, mixed_frame, numbers, root
+from tests.test_predict import COLORS, MIXED_METRIC, TRUTH, USEFUL, levels, mixed_frame, numbers, root
 
 BOUNDED = [1.5, 3, 5, 8]
 DATA = ["gauss", "leukemia500"]
@@ -238,7 +238,7 @@ def test_the_order_of_rows_and_columns_makes_no_difference(parameters):
 def test_the_number_of_threads_makes_no_difference(monkeypatch, method):
     if method is SparseKMedoids:
         pytest.importorskip("kmedoids")
-    monkeypatch.setattr(sparsecluster.parallel, "THREADS_PAY", 0)
+    monkeypatch.setattr(sparsecluster._utils.parallel, "THREADS_PAY", 0)
     one, two = (method(3, n_permutations=3, n_init=2, n_jobs=jobs).fit(HARD) for jobs in (1, 2))
     np.testing.assert_array_equal(one.gap_curve_.gap, two.gap_curve_.gap)
     np.testing.assert_array_equal(one.gap_curve_.error, two.gap_curve_.error)
@@ -268,8 +268,8 @@ def test_groups_are_found_in_spite_of_gaps():
 
 
 def test_groups_are_found_in_categories_and_in_numbers_next_to_categories():
-    words = pd.DataFrame(COLOURS[levels(0)]).add_prefix("c")
-    for table in (COLOURS[levels(0)], words.assign(x=numbers(0)[:, 0])):
+    words = pd.DataFrame(COLORS[levels(0)]).add_prefix("c")
+    for table in (COLORS[levels(0)], words.assign(x=numbers(0)[:, 0])):
         found = fit(table, l1_bound=2.0)
         np.testing.assert_array_equal(found.labels_, TRUTH)
         np.testing.assert_array_equal(found.predict(table), TRUTH)
@@ -283,18 +283,18 @@ def test_columns_kept_out_have_no_weight():
     assert found.support_.tolist() == [False] + [True] * 12
 
 
-# ---------------------------------------------------------------- new items
+# ---------------------------------------------------------------- new samples
 
 
 @pytest.mark.parametrize("standardize", [True, False])
-def test_new_items_join_the_nearest_centre_by_the_weighted_features(standardize):
+def test_new_samples_join_the_nearest_center_by_the_weighted_features(standardize):
     found = fit(HARD, l1_bound=3.0, standardize=standardize)
-    centres = np.array([HARD[found.labels_ == c].mean(axis=0) for c in range(3)])
-    np.testing.assert_allclose(found.cluster_centers_, centres, rtol=1e-12)
+    centers = np.array([HARD[found.labels_ == c].mean(axis=0) for c in range(3)])
+    np.testing.assert_allclose(found.cluster_centers_, centers, rtol=1e-12)
     units = ((HARD - HARD.mean(axis=0)) ** 2).sum(axis=0) if standardize else 1.0
     new = np.random.default_rng(5).normal(0, 1.5, (200, 40))
     for table in (HARD, new):
-        distances = (found.feature_weights_ / units * (table[:, None] - centres) ** 2).sum(axis=2)
+        distances = (found.feature_weights_ / units * (table[:, None] - centers) ** 2).sum(axis=2)
         np.testing.assert_array_equal(found.predict(table), distances.argmin(axis=1))
     np.testing.assert_array_equal(found.predict(HARD), found.labels_)
     assert set(found.predict(new)) == {0, 1, 2}
@@ -305,7 +305,7 @@ def test_new_items_join_the_nearest_centre_by_the_weighted_features(standardize)
 
 @pytest.mark.parametrize("metric", ["manhattan", root, {0: "manhattan"}])
 def test_sparse_k_means_needs_coordinates(metric):
-    with pytest.raises(ValueError, match=r"SparseKMeans needs coordinates of the items.*Use SparseKMedoids"):
+    with pytest.raises(ValueError, match=r"SparseKMeans needs coordinates of the samples.*Use SparseKMedoids"):
         fit(numbers(0), metric=metric)
 
 
@@ -339,9 +339,9 @@ def medoids():
 
 
 MEDOID_KINDS = {
-    "euclidean": (numbers(0), "euclidean"),
+    "sqeuclidean": (numbers(0), "sqeuclidean"),
     "manhattan": (numbers(0), "manhattan"),
-    "hamming": (COLOURS[levels(0)], "hamming"),
+    "hamming": (COLORS[levels(0)], "hamming"),
     "function": (numbers(0), root),
     "precomputed": (np.sqrt(np.abs(numbers(0).T[:, :, None] - numbers(0).T[:, None, :])), "precomputed"),
     "mixed": (mixed_frame(numbers(0), levels(0)), MIXED_METRIC),

@@ -1,4 +1,4 @@
-"""Spectral-GEM is the spectrum of a graph of similar items: its eigenvalues by brute force, its limits, its groups."""
+"""Spectral-GEM is the spectrum of a graph of similar samples: its eigenvalues by brute force, its limits, its groups."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests import naive
 
 # Three groups that overlap, in columns of different units; their graph is connected.
 HARD = shifted_groups(mu=0.7, n_features=60, n_useful=20, group_size=10, seed=3).X * np.linspace(0.5, 2.0, 60)
-# Three groups of 14, 10 and 6 items in all of 30 features.
+# Three groups of 14, 10 and 6 samples in all of 30 features.
 FULL = shifted_groups(mu=3.0, n_features=30, n_useful=30, group_size=14, seed=0)
 ROWS = np.r_[0:14, 14:24, 28:34]
 X, TRUTH = FULL.X[ROWS], FULL.truth[ROWS]
@@ -32,10 +32,10 @@ def refuses(*words, error=ValueError):
 
 def weights(table, standardize=True):
     """sqrt(max(x_i' x_j, 0)), pair by pair."""
-    centred = table - table.mean(axis=0)
+    centered = table - table.mean(axis=0)
     if standardize:
-        centred = centred / centred.std(axis=0)
-    return np.array([[np.sqrt(max(float(x @ y), 0.0)) for y in centred] for x in centred])
+        centered = centered / centered.std(axis=0)
+    return np.array([[np.sqrt(max(float(x @ y), 0.0)) for y in centered] for x in centered])
 
 
 def laplacian(table, standardize=True):
@@ -47,7 +47,7 @@ def laplacian(table, standardize=True):
 
 
 def far_groups(seed, sizes=(6, 6, 6), noise=0.8):
-    """Groups each of which has columns of its own: so far apart that no item is like one of another group."""
+    """Groups each of which has columns of its own: so far apart that no sample is like one of another group."""
     truth = np.repeat(np.arange(len(sizes)), sizes)
     means = np.repeat(np.eye(len(sizes)), 4, axis=1) * 4.0
     return means[truth] + np.random.default_rng(seed).normal(size=(truth.size, 4 * len(sizes))) * noise, truth
@@ -77,7 +77,7 @@ def test_the_smallest_eigenvalue_is_zero_and_none_is_above_two(seed):
     assert values[-1] <= 2.0
 
 
-def test_an_item_is_placed_by_the_next_eigenvectors_shrunk_by_their_eigenvalues():
+def test_an_sample_is_placed_by_the_next_eigenvectors_shrunk_by_their_eigenvalues():
     found = fit(HARD, n_components=3)
     values, vectors = np.linalg.eigh(laplacian(HARD))
     expected = vectors[:, 1:4] * np.sqrt(1 - values[1:4])
@@ -130,7 +130,7 @@ def test_groups_without_an_edge_between_them_are_found_whatever_basis_of_the_zer
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_the_vector_that_is_left_out_is_the_one_that_says_only_how_many_neighbours_an_item_has(seed):
+def test_the_vector_that_is_left_out_is_the_one_that_says_only_how_many_neighbors_an_sample_has(seed):
     """u_0 = D^(1/2) 1, also where other eigenvalues are zero: what is kept is orthogonal to it."""
     table, truth = far_groups(seed, noise=0.3)
     assert_apart(table, truth)
@@ -140,7 +140,7 @@ def test_the_vector_that_is_left_out_is_the_one_that_says_only_how_many_neighbou
 
 
 def test_groups_with_nothing_in_common_are_found():
-    """Rings of items in planes of their own: orthogonal, and centred each for itself."""
+    """Rings of samples in planes of their own: orthogonal, and centered each for itself."""
     angles = 2 * np.pi * np.arange(8) / 8 + 0.1
     ring, zeros = np.column_stack([np.cos(angles), np.sin(angles)]), np.zeros((8, 2))
     table = np.block([[ring, zeros], [zeros, 3 * ring]])
@@ -181,7 +181,7 @@ def test_the_dimension_is_that_of_the_eigengap(table):
     ],
 )
 def test_the_last_large_gap_counts(gaps, expected):
-    """100 items and 100 features: gaps above 0.04984 are large."""
+    """100 samples and 100 features: gaps above 0.04984 are large."""
     steps = np.zeros(100)
     steps[gaps] = 0.0499
     assert eigengap_dimension(np.cumsum(steps), 100) == expected
@@ -212,7 +212,7 @@ def test_the_order_of_rows_and_columns_does_not_matter():
 
 
 @pytest.mark.parametrize("scale", [1.0, 1e200, 1e-200])
-def test_units_matter_only_where_columns_are_not_standardised(strict, scale):
+def test_units_matter_only_where_columns_are_not_standardized(strict, scale):
     units = np.random.default_rng(0).uniform(0.01, 100.0, 60) * scale
     one, other = fit(HARD), fit(HARD * units + 3.0 * scale)
     np.testing.assert_allclose(other.eigenvalues_, one.eigenvalues_, atol=1e-6)
@@ -231,11 +231,11 @@ def test_a_seed_decides_everything():
     assert len({labels.tobytes() for labels in many.values()}) > 1
 
 
-# ---------------------------------------------------------------- odd items
+# ---------------------------------------------------------------- odd samples
 
 
 @pytest.mark.parametrize("times", [2, 3])
-def test_copies_of_an_item_are_at_the_same_place_and_in_the_same_group(strict, times):
+def test_copies_of_an_sample_are_at_the_same_place_and_in_the_same_group(strict, times):
     """The graph of copies has the eigenvectors of the graph of one each, and eigenvalues of 1 besides."""
     alone, found = fit(HARD, n_components=3), fit(np.repeat(HARD, times, axis=0), n_components=3)
     np.testing.assert_allclose(found.embedding_, np.repeat(alone.embedding_, times, axis=0) / times**0.5, atol=1e-7)
@@ -245,7 +245,7 @@ def test_copies_of_an_item_are_at_the_same_place_and_in_the_same_group(strict, t
     np.testing.assert_allclose(found.eigenvalues_, expected, atol=1e-7)
 
 
-def test_an_item_at_the_very_mean_stays_alone_and_changes_nothing_for_the_others(strict):
+def test_an_sample_at_the_very_mean_stays_alone_and_changes_nothing_for_the_others(strict):
     """Whole numbers and their mirror images: the mean is exactly zero."""
     half = np.random.default_rng(0).integers(-8, 9, (12, 20)).astype(float)
     others = np.concatenate([half, -half])
@@ -309,11 +309,11 @@ def test_parameters_that_make_no_sense_are_refused(name, value):
         fit(X, **{name: value})
 
 
-def test_more_items_than_pairs_can_be_looked_at_are_refused(monkeypatch):
-    monkeypatch.setattr("sparsecluster.methods.bounded.MOST_PAIRED", 29)
-    with refuses("number of items", r"\[2, 29\]", "got 30", "SpectralGem", "sample"):
+def test_more_samples_than_pairs_can_be_looked_at_are_refused(monkeypatch):
+    monkeypatch.setattr("sparsecluster.methods._bounded.MOST_PAIRED", 29)
+    with refuses("number of samples", r"\[2, 29\]", "got 30", "SpectralGem", "sample"):
         fit(X)
 
 
-def test_there_is_no_place_for_new_items():
+def test_there_is_no_place_for_new_samples():
     assert not hasattr(fit(X), "predict")

@@ -18,10 +18,10 @@ TRUTH = np.repeat([0, 1, 2], [16, 12, 8])
 RNG = np.random.default_rng(0)
 # Two columns that make the groups and three that do not.
 PLAIN = np.column_stack([12 * TRUTH, 12 * (TRUTH == 1), *np.zeros((3, N))]) + RNG.normal(size=(N, 5))
-# Whole numbers that know the groups but for a few items.
+# Whole numbers that know the groups but for a few samples.
 CODES = np.where(np.arange(N) % 12 == 3, (TRUTH + 1) % 3, TRUTH)
 GAP = np.arange(N) % 9 == 2
-SIZES, COLOURS = ["small", "medium", "large"], ["red", "green", "blue"]
+SIZES, COLORS = ["small", "medium", "large"], ["red", "green", "blue"]
 DAY = dt.datetime(2020, 2, 27, 18)
 
 
@@ -35,7 +35,7 @@ def refuses(*words, error=ValueError):
 
 
 def values(of, gap=None, codes=CODES):
-    """`of` the code of every item, with some gaps."""
+    """`of` the code of every sample, with some gaps."""
     return [gap if missing else of(int(code)) for code, missing in zip(codes, GAP, strict=True)]
 
 
@@ -84,55 +84,55 @@ def declared(library, words, codes, ordered):
 
 
 PANDAS = {
-    "numbers": (pd.Series(values(float, np.nan)), values(float), "euclidean"),
-    "half precision": (pd.Series(values(float, np.nan), dtype="float16"), values(float), "euclidean"),
-    "nullable integers": (pd.array(values(int), dtype="Int64"), values(float), "euclidean"),
-    "small nullable integers": (pd.array(values(int, pd.NA), dtype="UInt8"), values(float), "euclidean"),
-    "nullable floats": (pd.array(values(float), dtype="Float64"), values(float), "euclidean"),
-    "integers of Arrow": (pd.Series(values(int), dtype="int64[pyarrow]"), values(float), "euclidean"),
-    "numbers as objects": (pd.Series(values(int, pd.NA), dtype=object), values(float), "euclidean"),
+    "numbers": (pd.Series(values(float, np.nan)), values(float), "sqeuclidean"),
+    "half precision": (pd.Series(values(float, np.nan), dtype="float16"), values(float), "sqeuclidean"),
+    "nullable integers": (pd.array(values(int), dtype="Int64"), values(float), "sqeuclidean"),
+    "small nullable integers": (pd.array(values(int, pd.NA), dtype="UInt8"), values(float), "sqeuclidean"),
+    "nullable floats": (pd.array(values(float), dtype="Float64"), values(float), "sqeuclidean"),
+    "integers of Arrow": (pd.Series(values(int), dtype="int64[pyarrow]"), values(float), "sqeuclidean"),
+    "numbers as objects": (pd.Series(values(int, pd.NA), dtype=object), values(float), "sqeuclidean"),
     "nullable truth values": (pd.array(values(bool), dtype="boolean"), values(bool), "hamming"),
     "truth values as objects": (pd.Series(values(bool), dtype=object), values(bool), "hamming"),
     "truth values with NaN": (pd.Series(values(bool, np.nan), dtype=object), values(bool), "hamming"),
     "truth values of Arrow": (pd.Series(values(bool), dtype="bool[pyarrow]"), values(bool), "hamming"),
-    "text": (pd.Series(values(COLOURS.__getitem__)), values(float), "hamming"),
-    "text with NA": (pd.array(values(COLOURS.__getitem__, pd.NA), dtype="string"), values(float), "hamming"),
-    "text of Arrow": (pd.array(values(COLOURS.__getitem__), dtype="string[pyarrow]"), values(float), "hamming"),
-    "objects with None": (pd.Series(values(COLOURS.__getitem__), dtype=object), values(float), "hamming"),
-    "objects with NaN": (pd.Series(values(COLOURS.__getitem__, np.nan), dtype=object), values(float), "hamming"),
-    "objects with NA": (pd.Series(values(COLOURS.__getitem__, pd.NA), dtype=object), values(float), "hamming"),
-    "objects with NaT": (pd.Series(values(COLOURS.__getitem__, pd.NaT), dtype=object), values(float), "hamming"),
-    "categories": (pd.Categorical(values(COLOURS.__getitem__)), values(float), "hamming"),
+    "text": (pd.Series(values(COLORS.__getitem__)), values(float), "hamming"),
+    "text with NA": (pd.array(values(COLORS.__getitem__, pd.NA), dtype="string"), values(float), "hamming"),
+    "text of Arrow": (pd.array(values(COLORS.__getitem__), dtype="string[pyarrow]"), values(float), "hamming"),
+    "objects with None": (pd.Series(values(COLORS.__getitem__), dtype=object), values(float), "hamming"),
+    "objects with NaN": (pd.Series(values(COLORS.__getitem__, np.nan), dtype=object), values(float), "hamming"),
+    "objects with NA": (pd.Series(values(COLORS.__getitem__, pd.NA), dtype=object), values(float), "hamming"),
+    "objects with NaT": (pd.Series(values(COLORS.__getitem__, pd.NaT), dtype=object), values(float), "hamming"),
+    "categories": (pd.Categorical(values(COLORS.__getitem__)), values(float), "hamming"),
     "categories of numbers": (pd.Categorical(values([7, -1, 3].__getitem__)), values(float), "hamming"),
     "ordered categories": (declared(pd, SIZES, CODES, True), values(float), "manhattan"),
-    "times": (pd.Series(values(time, pd.NaT)), values(lambda c: 25 * c), "euclidean"),
-    "times in nanoseconds": (pd.Series(values(time)).astype("datetime64[ns]"), values(float), "euclidean"),
-    "times in seconds": (pd.Series(values(time)).astype("datetime64[s]"), values(float), "euclidean"),
-    "times of Arrow": (pd.Series(values(time), dtype="timestamp[us][pyarrow]"), values(float), "euclidean"),
-    "days of Arrow": (pd.Series(values(day), dtype="date32[pyarrow]"), values(float), "euclidean"),
-    "spans": (pd.Series(values(span, pd.NaT)), values(float), "euclidean"),
+    "times": (pd.Series(values(time, pd.NaT)), values(lambda c: 25 * c), "sqeuclidean"),
+    "times in nanoseconds": (pd.Series(values(time)).astype("datetime64[ns]"), values(float), "sqeuclidean"),
+    "times in seconds": (pd.Series(values(time)).astype("datetime64[s]"), values(float), "sqeuclidean"),
+    "times of Arrow": (pd.Series(values(time), dtype="timestamp[us][pyarrow]"), values(float), "sqeuclidean"),
+    "days of Arrow": (pd.Series(values(day), dtype="date32[pyarrow]"), values(float), "sqeuclidean"),
+    "spans": (pd.Series(values(span, pd.NaT)), values(float), "sqeuclidean"),
 }  # fmt: skip
 POLARS = {
-    "numbers": (pl.Series(values(float, float("nan"))), values(float), "euclidean"),
-    "integers": (pl.Series(values(int)), values(float), "euclidean"),
-    "decimals": (pl.Series(values(str)).cast(pl.Decimal(10, 2)), values(float), "euclidean"),
+    "numbers": (pl.Series(values(float, float("nan"))), values(float), "sqeuclidean"),
+    "integers": (pl.Series(values(int)), values(float), "sqeuclidean"),
+    "decimals": (pl.Series(values(str)).cast(pl.Decimal(10, 2)), values(float), "sqeuclidean"),
     "truth values": (pl.Series(values(bool)), values(bool), "hamming"),
-    "text": (pl.Series(values(COLOURS.__getitem__)), values(float), "hamming"),
-    "categories": (pl.Series(values(COLOURS.__getitem__), dtype=pl.Categorical), values(float), "hamming"),
-    "days": (pl.Series(values(day)), values(float), "euclidean"),
-    "times": (pl.Series(values(time)), values(float), "euclidean"),
-    "times in milliseconds": (pl.Series(values(time)).cast(pl.Datetime("ms")), values(float), "euclidean"),
-    "times in a zone": (pl.Series(values(time)).dt.replace_time_zone("UTC"), values(float), "euclidean"),
-    "spans": (pl.Series(values(span)), values(float), "euclidean"),
+    "text": (pl.Series(values(COLORS.__getitem__)), values(float), "hamming"),
+    "categories": (pl.Series(values(COLORS.__getitem__), dtype=pl.Categorical), values(float), "hamming"),
+    "days": (pl.Series(values(day)), values(float), "sqeuclidean"),
+    "times": (pl.Series(values(time)), values(float), "sqeuclidean"),
+    "times in milliseconds": (pl.Series(values(time)).cast(pl.Datetime("ms")), values(float), "sqeuclidean"),
+    "times in a zone": (pl.Series(values(time)).dt.replace_time_zone("UTC"), values(float), "sqeuclidean"),
+    "spans": (pl.Series(values(span)), values(float), "sqeuclidean"),
 }
 ARROW = {
-    "integers": (pa.array(values(int)), values(float), "euclidean"),
+    "integers": (pa.array(values(int)), values(float), "sqeuclidean"),
     "truth values": (pa.array(values(bool)), values(bool), "hamming"),
-    "text": (pa.array(values(COLOURS.__getitem__)), values(float), "hamming"),
-    "categories": (pa.array(values(COLOURS.__getitem__)).dictionary_encode(), values(float), "hamming"),
-    "days": (pa.array(values(day)), values(float), "euclidean"),
-    "times in a zone": (pa.array(values(time), pa.timestamp("us", "UTC")), values(float), "euclidean"),
-    "spans": (pa.array(values(span)), values(float), "euclidean"),
+    "text": (pa.array(values(COLORS.__getitem__)), values(float), "hamming"),
+    "categories": (pa.array(values(COLORS.__getitem__)).dictionary_encode(), values(float), "hamming"),
+    "days": (pa.array(values(day)), values(float), "sqeuclidean"),
+    "times in a zone": (pa.array(values(time), pa.timestamp("us", "UTC")), values(float), "sqeuclidean"),
+    "spans": (pa.array(values(span)), values(float), "sqeuclidean"),
 }
 
 
@@ -156,12 +156,12 @@ def test_columns_of_pyarrow_are_read_by_their_types(kind):
 
 @pytest.mark.parametrize("zone", ["UTC", "Europe/Berlin"])
 def test_times_in_a_zone_are_times(zone):
-    assert_read_as(frame(pd, pd.Series(values(time)).dt.tz_localize(zone)), values(float), "euclidean")
+    assert_read_as(frame(pd, pd.Series(values(time)).dt.tz_localize(zone)), values(float), "sqeuclidean")
 
 
 @pytest.mark.parametrize("of", [day, time, lambda code: pd.Timestamp(time(code)), span])
 def test_dates_as_objects_are_dates(of):
-    assert_read_as(frame(pd, pd.Series(values(of), dtype=object)), values(float), "euclidean")
+    assert_read_as(frame(pd, pd.Series(values(of), dtype=object)), values(float), "sqeuclidean")
 
 
 def test_categories_of_several_types_are_categories():
@@ -202,7 +202,7 @@ def test_dates_and_times_in_one_column_are_on_one_scale():
 
 def test_dictionaries_of_arrow_in_pandas_are_categories():
     kind = pd.ArrowDtype(pa.dictionary(pa.int32(), pa.string()))
-    column = pd.Series(pa.array(values(COLOURS.__getitem__)).dictionary_encode(), dtype=kind)
+    column = pd.Series(pa.array(values(COLORS.__getitem__)).dictionary_encode(), dtype=kind)
     assert_read_as(frame(pd, column), values(float), "hamming")
 
 
@@ -216,17 +216,17 @@ def mixed(library=pd):
         "weight": PLAIN[:, 0].tolist(),
         "count": values(int, codes=TRUTH),
         "flag": values(lambda code: code == 0, codes=TRUTH),
-        "colour": values(COLOURS.__getitem__),
+        "color": values(COLORS.__getitem__),
         "when": values(time, codes=TRUTH),
         "noise": PLAIN[:, 3].tolist(),
         "word": noise.choice(["u", "v", "w"], N).tolist(),
     }
     if library is pd:
-        return pd.DataFrame(lists).astype({"count": "Int64", "flag": "boolean", "colour": "category"})
-    return pa.table(lists) if library is pa else pl.DataFrame(lists).with_columns(pl.col("colour").cast(pl.Categorical))
+        return pd.DataFrame(lists).astype({"count": "Int64", "flag": "boolean", "color": "category"})
+    return pa.table(lists) if library is pa else pl.DataFrame(lists).with_columns(pl.col("color").cast(pl.Categorical))
 
 
-NAMES = ["weight", "count", "flag", "colour", "when", "noise", "word"]
+NAMES = ["weight", "count", "flag", "color", "when", "noise", "word"]
 
 
 @pytest.fixture(scope="module")
@@ -251,27 +251,27 @@ def test_chosen_columns_keep_their_names_and_types(found):
     pd.testing.assert_frame_equal(as_frame.transform(mixed()), mixed()[NAMES[:5]])
 
 
-def test_centres_are_in_the_users_units(found):
+def test_centers_are_in_the_users_units(found):
     frame = mixed()
     assert found.cluster_centers_.shape == (3, 7)
     assert found.cluster_centers_.dtype == object
     for c in range(3):
-        items = frame[found.labels_ == c]
-        weight, count, flag, colour, when, _, word = found.cluster_centers_[c]
-        assert weight == pytest.approx(items["weight"].mean())
-        assert count == pytest.approx(items["count"].mean())
-        assert [flag, colour] == [items["flag"].mode()[0], items["colour"].mode()[0]]
-        assert word in items["word"].mode().tolist()
+        samples = frame[found.labels_ == c]
+        weight, count, flag, color, when, _, word = found.cluster_centers_[c]
+        assert weight == pytest.approx(samples["weight"].mean())
+        assert count == pytest.approx(samples["count"].mean())
+        assert [flag, color] == [samples["flag"].mode()[0], samples["color"].mode()[0]]
+        assert word in samples["word"].mode().tolist()
         # Days from 1970 on.
-        assert when == pytest.approx((items["when"] - pd.Timestamp(0)).mean() / pd.Timedelta(days=1))
+        assert when == pytest.approx((samples["when"] - pd.Timestamp(0)).mean() / pd.Timedelta(days=1))
 
 
 def test_the_middle_of_distances_is_the_median_and_of_ranks_a_level():
     table = frame(pd, declared(pd, SIZES, CODES, True))
     found = fit(table, metric={"x1": "manhattan"})
     for c in range(3):
-        items = table[found.labels_ == c]
-        assert found.cluster_centers_[c, 1] == items["x1"].median()
+        samples = table[found.labels_ == c]
+        assert found.cluster_centers_[c, 1] == samples["x1"].median()
         assert found.cluster_centers_[c, 5] == SIZES[c]
     numbers = fit(PLAIN, metric="manhattan")
     assert numbers.cluster_centers_.dtype == float
@@ -283,7 +283,7 @@ def test_functions_have_no_middle():
     assert not hasattr(fit(PLAIN, metric={3: lambda x, y: abs(x - y)}), "cluster_centers_")
 
 
-def test_no_centres_are_left_of_a_fit_before():
+def test_no_centers_are_left_of_a_fit_before():
     estimator = fit(PLAIN)
     estimator.set_params(metric=lambda x, y: abs(x - y)).fit(PLAIN[:, :4])
     assert not hasattr(estimator, "cluster_centers_")
@@ -291,7 +291,7 @@ def test_no_centres_are_left_of_a_fit_before():
 
 def test_the_summary_names_the_columns(found):
     text = found.summary()
-    assert "3 clusters of 16, 12, 8 items" in text
+    assert "3 clusters of 16, 12, 8 samples" in text
     assert "5 of 7 features" in text
     assert all(name in text for name in NAMES[:5])
 
@@ -322,7 +322,7 @@ def test_a_mixed_estimator_can_be_cloned_and_pickled():
 def test_words_in_an_array_are_categories():
     rng = np.random.default_rng(2)
     words = np.column_stack(
-        [np.array(COLOURS)[CODES], *np.array([SIZES, COLOURS])[:, TRUTH], rng.choice(["u", "v"], (N, 3))]
+        [np.array(COLORS)[CODES], *np.array([SIZES, COLORS])[:, TRUTH], rng.choice(["u", "v"], (N, 3))]
     )
     plain = fit(pd.DataFrame(words).astype("category"))
     for table in (words, words.astype(object), words.tolist()):
@@ -335,13 +335,13 @@ def test_words_in_an_array_are_categories():
 
 @pytest.mark.parametrize("gap", [None, np.nan, pd.NA])
 def test_an_array_of_objects_has_columns_of_several_types(gap):
-    table = np.column_stack([PLAIN.astype(object), np.array(values(COLOURS.__getitem__, gap), dtype=object)])
+    table = np.column_stack([PLAIN.astype(object), np.array(values(COLORS.__getitem__, gap), dtype=object)])
     table[5, 0] = gap
-    expected = frame(pd, values(COLOURS.__getitem__))
+    expected = frame(pd, values(COLORS.__getitem__))
     expected.loc[5, "x0"] = np.nan
     found = fit(table)
     np.testing.assert_array_equal(found.feature_scores_, fit(expected).feature_scores_)
-    assert found.cluster_centers_[:, 5].tolist() == COLOURS
+    assert found.cluster_centers_[:, 5].tolist() == COLORS
 
 
 @pytest.mark.parametrize("gap", [None, np.nan, pytest.param(pd.NA)])

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tests.test_tables import CODES, COLOURS, PLAIN, SIZES, TRUTH, N, declared, fit, frame, refuses, values
+from tests.test_tables import CODES, COLORS, PLAIN, SIZES, TRUTH, N, declared, fit, frame, refuses, values
 
 # ---------------------------------------------------------------- metrics by column
 
@@ -44,12 +44,12 @@ def test_numbers_can_be_ranks():
 
 
 def test_truth_values_can_be_numbers():
-    table = frame(pd, CODES == 0).assign(word=np.array(COLOURS)[CODES])
-    assert fit(table, metric={"c": "euclidean"}).feature_scores_[5] == pytest.approx(fit(table).feature_scores_[5])
+    table = frame(pd, CODES == 0).assign(word=np.array(COLORS)[CODES])
+    assert fit(table, metric={"c": "sqeuclidean"}).feature_scores_[5] == pytest.approx(fit(table).feature_scores_[5])
 
 
 def test_truth_values_have_an_order_whatever_the_other_columns_are():
-    words = frame(pd, CODES == 0).assign(word=np.array(COLOURS)[CODES])
+    words = frame(pd, CODES == 0).assign(word=np.array(COLORS)[CODES])
     found = fit(words, metric={"c": "ordinal"})
     assert found._form.columns[5].kind == "manhattan"
     assert found._form.columns[5].levels == (0.0, 1.0)
@@ -64,12 +64,12 @@ def test_where_differences_of_an_ordered_category_are_asked_for_ranks_are_advise
 
 
 def test_a_level_never_seen_leaves_it_to_the_other_columns():
-    table = frame(pd, pd.Categorical(values(COLOURS.__getitem__)))
+    table = frame(pd, pd.Categorical(values(COLORS.__getitem__)))
     found = fit(table)
     assert found.support_[5]
     np.testing.assert_array_equal(found.predict(table.assign(c="purple")), TRUTH)
     # It is as unlike all others as two of these are unlike each other.
-    assert all(found.score(table.assign(c="purple")) < found.score(table.assign(c=colour)) for colour in COLOURS)
+    assert all(found.score(table.assign(c="purple")) < found.score(table.assign(c=color)) for color in COLORS)
 
 
 def test_a_level_never_seen_has_no_rank():
@@ -79,7 +79,7 @@ def test_a_level_never_seen_has_no_rank():
     assert found.predict(new[:1]).tolist() == found.predict(new[1:]).tolist()
 
 
-def test_a_number_never_seen_has_the_rank_between_its_neighbours():
+def test_a_number_never_seen_has_the_rank_between_its_neighbors():
     found = fit(np.column_stack([10 * TRUTH, 10 * TRUTH]), metric="ordinal", n_features_to_select=1)
     assert found.predict(np.array([[-1, -1], [1, 1], [11, 11], [19, 19], [99, 99]])).tolist() == [0, 0, 1, 2, 2]
 

@@ -8,12 +8,12 @@ from ckmeans import ckmeans
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sparsecluster.kernels.univariate import SQUARES, univariate_labels, univariate_within
+from sparsecluster._kernels.univariate import SQUARES, univariate_labels, univariate_within
 from tests import naive
 
 
 def all_withins(columns, k):
-    """Of columns that are seen in all items."""
+    """Of columns that are seen in all samples."""
     return univariate_within(SQUARES, columns, np.full(len(columns), columns.shape[1]), k)
 
 
@@ -74,7 +74,7 @@ def test_labels_reach_the_value_and_rise_with_it(k, dtype):
 
 
 @pytest.mark.parametrize("k", [2, 3, 4, 5])
-def test_every_cluster_gets_an_item_even_where_values_are_fewer(k):
+def test_every_cluster_gets_an_sample_even_where_values_are_fewer(k):
     x = np.array([0.0, 0.0, 1.0, 1.0, 1.0])
     labels = univariate_labels(SQUARES, x, k)
     assert set(labels) == set(range(k))
@@ -92,7 +92,7 @@ def test_permuting_a_column_permutes_its_labels_and_keeps_its_score(features_of)
             np.testing.assert_array_equal(first.univariate_labels(a, k)[order], second.univariate_labels(a, k))
 
 
-def test_its_score_is_what_its_own_labels_explain_and_what_no_labelling_exceeds(features_of):
+def test_its_score_is_what_its_own_labels_explain_and_what_no_labeling_exceeds(features_of):
     rng = np.random.default_rng(0)
     table = rng.standard_normal((7, 4))
     features = features_of(table)

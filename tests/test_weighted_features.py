@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sparsecluster.clusterers.kmeans import KMeans
-from sparsecluster.features.base import Rows, SparseRows
-from sparsecluster.features.columns import ColumnTable
-from sparsecluster.features.numeric import COPY_SHARE
-from sparsecluster.features.source import MatrixSource, TableSource
-from sparsecluster.features.weighted import WeightedFeatures
+from sparsecluster._clusterers.kmeans import KMeans
+from sparsecluster._data.columns import ColumnTable
+from sparsecluster._data.source import MatrixSource, TableSource
+from sparsecluster._features.base import Rows, SparseRows
+from sparsecluster._features.numeric import COPY_SHARE
+from sparsecluster._features.weighted import WeightedFeatures
 from tests import naive
 from tests.sparse_tables import coordinates, sparse_of
 from tests.test_kinds import (
@@ -50,7 +50,7 @@ def alone(features, a):
 
 
 def squared_distances(rows):
-    """Sums over coordinates that both items have."""
+    """Sums over coordinates that both samples have."""
     if isinstance(rows, SparseRows):
         at, seen = coordinates(rows), np.ones((N, rows.means.size))
     else:
@@ -60,7 +60,7 @@ def squared_distances(rows):
 
 
 def repeated(case, counts):
-    """The features themselves, not standardised, each so many times."""
+    """The features themselves, not standardized, each so many times."""
     copies = np.repeat(np.arange(case.owners.size), counts[case.owners])
     if isinstance(case.source, MatrixSource):
         given = [case.source.matrices[j] for j in copies]
@@ -152,7 +152,7 @@ def test_weights_of_many_columns_are_those_of_the_columns(features_of, monkeypat
     """Where columns are taken in several blocks, each block has its own weights."""
     features = features_of(np.random.default_rng(0).standard_normal((N, P)))
     expected = features.seen_pairs(SUBSETS[2], WEIGHTS[SUBSETS[2]])[0]
-    monkeypatch.setattr("sparsecluster.features.numeric.BLOCK_VALUES", 2 * N)
+    monkeypatch.setattr("sparsecluster._features.numeric.BLOCK_VALUES", 2 * N)
     found = features.seen_pairs(SUBSETS[2], WEIGHTS[SUBSETS[2]])[0]
     np.testing.assert_allclose(found, expected, rtol=1e-12)
     assert not np.allclose(found, features.seen_pairs(SUBSETS[2])[0])
@@ -231,7 +231,7 @@ def test_every_pair_once_is_n_times_the_total(kind):
 def test_weighted_features_count_as_the_weights_say_in_all_that_they_give(kind):
     plain, counts = make(kind).features(), random_counts()
     weighted = WeightedFeatures(plain, WEIGHTS)
-    assert (weighted.n_items, weighted.n_features) == (N, P)
+    assert (weighted.n_samples, weighted.n_features) == (N, P)
     assert (weighted.has_rows, weighted.has_gaps) == (plain.has_rows, plain.has_gaps)
     for subset in SUBSETS:
         assert_same_pairs(weighted.seen_pairs(subset), plain.seen_pairs(subset, WEIGHTS[subset]))

@@ -22,7 +22,7 @@ from PIL import Image
 
 from sparsecluster import GapCurve, SASClustering, compare_methods
 from sparsecluster.datasets import shifted_groups
-from sparsecluster.plots import FeatureScores, Heatmap, Projection
+from sparsecluster.inspection import FeatureScores, Heatmap, Projection
 
 FOLDER = Path(__file__).resolve().parent.parent / "docs" / "pictures"
 # Enough for text to stay sharp on a page 700 points wide.
@@ -70,7 +70,7 @@ def scores() -> Any:
 
 
 def heatmap() -> Any:
-    """Items and chosen features."""
+    """Samples and chosen features."""
     X = genes()
     drawn = Heatmap.from_estimator(SASClustering(n_clusters=3).fit(X), X).plot()
     return getattr(drawn, "figure", None) or drawn[0].figure
@@ -91,7 +91,7 @@ PICTURES: dict[str, Callable[[], Any]] = {
 
 
 def small(image: Image.Image, file: Path) -> None:
-    """Written with 256 colours, which is all that these pictures need."""
+    """Written with 256 colors, which is all that these pictures need."""
     image.convert("RGB").quantize(256, dither=Image.Dither.NONE).save(file, optimize=True)
 
 

@@ -48,13 +48,13 @@ NOTES = """
 - **Sparse K-means.** Weights are solved in closed form, not by bisection. The path over bounds goes from large to small
   with warm labels; the chosen bound is then searched from 20 starts and the best objective wins, so it is never below
   that of R's `sparcl` on the reference data.
-- **Sparse hierarchical clustering.** Steps until the objective settles (`sparcl`: at most 15). Copies permute items
-  within features, as the paper says; `sparcl` permutes pairs of items.
+- **Sparse hierarchical clustering.** Steps until the objective settles (`sparcl`: at most 15). Copies permute samples
+  within features, as the paper says; `sparcl` permutes pairs of samples.
 - **Sparse K-medoids.** FasterPAM in the place of K-means; weights by average dissimilarities within clusters.
-- **COSA.** The mean over nearest neighbours, as in the paper (the authors' program takes the median), and each feature
+- **COSA.** The mean over nearest neighbors, as in the paper (the authors' program takes the median), and each feature
   divided by its mean dissimilarity. `penalty=0.2` is the authors' value.
-- **Regularized K-means.** The group lasso on centres is solved exactly for clusters of any size. The adaptive part uses
-  the centres of plain K-means, as in the paper; stability selection follows the authors' code.
+- **Regularized K-means.** The group lasso on centers is solved exactly for clusters of any size. The adaptive part uses
+  the centers of plain K-means, as in the paper; stability selection follows the authors' code.
 - **IF-PCA.** 100,000 simulated null values, kept for each n, where the authors simulate 100 p anew in every run.
 - **SpectralGem.** K-means on the embedding.
 - **Screening by modes.** The dip is calibrated on normal samples. Calibrated on uniform ones, as Hartigan did, most

@@ -17,7 +17,7 @@ ABOUT = {
     "choices.md": "what each choice of the search and of the gap statistic does",
     "speed.md": "against a plain version of the authors' algorithm, and roughly against the R program",
     "methods_speed.md": "Sparse K-means and IF-PCA against the clock",
-    "growth.md": "time and memory as items and features grow",
+    "growth.md": "time and memory as samples and features grow",
     "kinds.md": "what each kind of feature costs",
     "cold.md": "imports, the first fit ever, the first in a new process",
     "files.md": "reading tables from files",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .version import __version__
+from ._version import __version__
 
 __all__ = [
     "COSA",
@@ -31,44 +31,44 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from .compare import Comparison, compare_methods
-    from .evaluate import adjusted_rand_index, error_rate, rand_index, symmetric_difference
-    from .expression import ExpressionScaler
-    from .gap import GapCurve
+    from ._search.gap import GapCurve
+    from .inspection.compare import Comparison, compare_methods
+    from .io.models import load_model, save_model
     from .methods.cosa import COSA
     from .methods.ifpca import IFPCA
     from .methods.plain import PlainClustering
     from .methods.regularized import RegularizedKMeans
+    from .methods.sas import SASClustering
     from .methods.screened import ScreenedClustering
     from .methods.sparse_hierarchical import SparseHierarchical
     from .methods.sparse_kmeans import SparseKMeans
     from .methods.sparse_kmedoids import SparseKMedoids
     from .methods.spectral_gem import SpectralGem
-    from .models import load_model, save_model
-    from .sas import SASClustering
+    from .metrics import adjusted_rand_index, error_rate, rand_index, symmetric_difference
+    from .preprocessing import ExpressionScaler
 
 # Where the public names live. They are loaded at first use: scikit-learn and Numba take a second to import.
 _HOMES = {
-    "Comparison": "compare",
-    "ExpressionScaler": "expression",
-    "GapCurve": "gap",
+    "Comparison": "inspection.compare",
+    "ExpressionScaler": "preprocessing",
+    "GapCurve": "_search.gap",
     "COSA": "methods.cosa",
     "IFPCA": "methods.ifpca",
     "PlainClustering": "methods.plain",
     "RegularizedKMeans": "methods.regularized",
-    "SASClustering": "sas",
+    "SASClustering": "methods.sas",
     "ScreenedClustering": "methods.screened",
     "SparseHierarchical": "methods.sparse_hierarchical",
     "SparseKMeans": "methods.sparse_kmeans",
     "SparseKMedoids": "methods.sparse_kmedoids",
     "SpectralGem": "methods.spectral_gem",
-    "adjusted_rand_index": "evaluate",
-    "compare_methods": "compare",
-    "error_rate": "evaluate",
-    "load_model": "models",
-    "save_model": "models",
-    "rand_index": "evaluate",
-    "symmetric_difference": "evaluate",
+    "adjusted_rand_index": "metrics",
+    "compare_methods": "inspection.compare",
+    "error_rate": "metrics",
+    "load_model": "io.models",
+    "save_model": "io.models",
+    "rand_index": "metrics",
+    "symmetric_difference": "metrics",
 }
 
 

@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from .sas import SASClustering
-from .version import __version__
+from ._version import __version__
+from .methods.sas import SASClustering
 
 
 def sas(
@@ -104,7 +104,7 @@ def plot(adata: Any, key: str = "sas", layer: str | None = None, axes: Any = Non
     """
     import matplotlib.pyplot as plt
 
-    from .plots.style import style_of
+    from .inspection._style import style_of
     from .report.columns import two_components
 
     if key not in adata.obs or f"{key}_chosen" not in adata.var:
@@ -119,8 +119,8 @@ def plot(adata: Any, key: str = "sas", layer: str | None = None, axes: Any = Non
         places, shares = two_components(np.asarray(part.toarray() if hasattr(part, "toarray") else part, np.float64))
         for c, group in enumerate(sorted(set(groups), key=lambda name: (len(name), name))):
             at = places[groups == group]
-            colour, mark, _ = style_of(c)
-            ax.plot(at[:, 0], at[:, 1], mark, color=colour, ms=4, label=f"cluster {group} ({len(at)})")
+            color, mark, _ = style_of(c)
+            ax.plot(at[:, 0], at[:, 1], mark, color=color, ms=4, label=f"cluster {group} ({len(at)})")
         ax.set(title=f"{genes.sum():,} {title}", xlabel=f"component 1, {shares[0]:.0%}")
         ax.set_ylabel(f"component 2, {shares[1]:.0%}")
     axes[0].legend(frameon=False)

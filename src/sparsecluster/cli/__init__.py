@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from ..version import __version__
+from .._version import __version__
 from .compare import compare
 from .demo import demo
 from .fit import fit

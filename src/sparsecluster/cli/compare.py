@@ -38,8 +38,8 @@ def compare(
 
       sparsecluster compare table.xlsx -k 4 --methods sas,sparse-kmeans,ward --out comparison
     """
-    from ..compare import USUAL, compare_methods
-    from ..files import write
+    from .._utils.files import write
+    from ..inspection.compare import USUAL, compare_methods
     from ..methods.registry import METHODS
     from .shared import load
 

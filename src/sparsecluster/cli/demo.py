@@ -25,15 +25,15 @@ def demo(
     from sklearn.preprocessing import StandardScaler
 
     from ..datasets import shifted_groups
-    from ..evaluate import rand_index
-    from ..sas import SASClustering
+    from ..methods.sas import SASClustering
+    from ..metrics import rand_index
     from .textplot import curve_plot
 
     console = Console(highlight=False)
     X, truth, useful = shifted_groups(mu=mu, n_features=features, seed=seed)
     console.print(
         Panel.fit(
-            f"{len(X)} items, {features} features. Three groups differ in 50 of the features,\n"
+            f"{len(X)} samples, {features} features. Three groups differ in 50 of the features,\n"
             f"by {mu} standard deviations; the other {features - 50} features are noise.",
             title="sparsecluster demo",
         )

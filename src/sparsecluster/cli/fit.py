@@ -19,14 +19,14 @@ def fit(
     clusters: Annotated[int, typer.Option("--clusters", "-k", help="Number of groups.")],
     size: Annotated[str, typer.Option("--size", "-s", help="Number of features, a share as 0.1, or auto.")] = "auto",
     method: Annotated[str, typer.Option(help="A method; see `sparsecluster methods`.")] = "sas",
-    metric: Annotated[str, typer.Option(help="auto, euclidean, manhattan, hamming or ordinal.")] = "auto",
+    metric: Annotated[str, typer.Option(help="auto, sqeuclidean, manhattan, hamming or ordinal.")] = "auto",
     null: Annotated[str | None, typer.Option(help="sas: refit, or fixed, which chooses fewer features.")] = None,
     rule: Annotated[str | None, typer.Option(help="max, or 1se: the sparsest within a standard error.")] = None,
     id_: Annotated[str | None, typer.Option("--id", help="Column that names the rows.")] = None,
     truth: Annotated[str | None, typer.Option(help="Column with known groups, only to compare with.")] = None,
     drop: Annotated[str, typer.Option(help="Columns to leave out, with commas between.")] = "",
-    transpose: Annotated[bool, typer.Option("--transpose", help="Features are in rows, items in columns.")] = False,
-    preset: Annotated[str | None, typer.Option(help="expression: for genes, each sample centred and scaled.")] = None,
+    transpose: Annotated[bool, typer.Option("--transpose", help="Features are in rows, samples in columns.")] = False,
+    preset: Annotated[str | None, typer.Option(help="expression: for genes, each sample centered and scaled.")] = None,
     sheet: Annotated[str | None, typer.Option(help="Sheet of an Excel file.")] = None,
     encoding: Annotated[str | None, typer.Option(help="Encoding of a text file; UTF-8 if not given.")] = None,
     delimiter: Annotated[str | None, typer.Option(help="What separates columns; found if not given.")] = None,
@@ -51,8 +51,8 @@ def fit(
 
       cat table.csv | sparsecluster fit - -k 2 --truth group --json
     """
-    from ..evaluate import adjusted_rand_index, error_rate, rand_index
-    from ..report import summarise
+    from ..metrics import adjusted_rand_index, error_rate, rand_index
+    from ..report import summarize
     from .shared import command_line, load, prepared, preset_of, say
 
     loaded = load(
@@ -74,7 +74,7 @@ def fit(
     found, warned = _fitted(estimator, X)
     notes = [*loaded.notes, *told, *warned]
     title = "Sparse clustering" if data == "-" else f"Groups in {Path(data).name}"
-    result = summarise(found, X, ids=loaded.ids, names=loaded.names, command=command_line(), notes=notes, title=title)
+    result = summarize(found, X, ids=loaded.ids, names=loaded.names, command=command_line(), notes=notes, title=title)
     if loaded.truth is not None:
         known = loaded.truth.to_numpy().astype(str)
         result["truth"] = {
@@ -84,7 +84,7 @@ def fit(
         }
     files = write_results(out, found, X, loaded, result, preparation, report)
     if as_json:
-        short = {key: result[key] for key in ("n_items", "n_features", "n_chosen", "sizes", "explained", "warnings")}
+        short = {key: result[key] for key in ("n_samples", "n_features", "n_chosen", "sizes", "explained", "warnings")}
         typer.echo(json.dumps({**short, "truth": result.get("truth"), "files": [str(file) for file in files]}))
         return
     for line in (*result["sentences"], *(f"Warning: {each}" for each in result["warnings"])):
@@ -145,8 +145,8 @@ def write_results(
     out: Path, found: Any, X: Any, loaded: Any, result: dict[str, Any], preset: dict[str, Any] | None, report: bool
 ) -> list[Path]:
     """Every file of a result, each whole or not at all."""
-    from ..files import write
-    from ..models import ModelError, save_model
+    from .._utils.files import write
+    from ..io.models import ModelError, save_model
     from ..report import write_report
     from .tables import features_table, labels_table
 

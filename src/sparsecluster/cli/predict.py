@@ -30,8 +30,8 @@ def predict(
 
       sparsecluster predict result/model.json new.csv --out new-labels.csv
     """
-    from ..files import write
-    from ..models import load_model
+    from .._utils.files import write
+    from ..io.models import load_model
     from .shared import load, prepared
     from .tables import as_csv
 

@@ -48,16 +48,16 @@ def reproduce(
 
       sparsecluster reproduce all --repeats 2 --out results
     """
+    from .._utils.progress import Progress
     from ..experiments.base import VARIANTS, Setting
     from ..experiments.catalogue import EXPERIMENTS
     from ..experiments.pages import render
     from ..experiments.runner import run
-    from ..progress import Progress
 
     if list_ or not name:
         _show_list(EXPERIMENTS)
         return
-    from ..checks import check_choice
+    from .._data.checks import check_choice
 
     check_choice("NAME", name, [*EXPERIMENTS, "all"], " (see --list)")
     check_choice("--variant", variant, list(VARIANTS))
@@ -99,7 +99,7 @@ def _told(arguments: list[str]) -> list[str]:
 
 
 def _methods(text: str, experiment: Any, is_all: bool) -> list[str]:
-    from ..checks import check_choice
+    from .._data.checks import check_choice
 
     names = [name.strip() for name in text.split(",") if name.strip()]
     if not is_all:

@@ -26,7 +26,7 @@ def prepared(X: Any, preset: dict[str, Any] | None) -> Any:
     """The table as a preset wants it; names of rows and columns stay."""
     if preset is None:
         return X
-    from ..expression import ExpressionScaler
+    from ..preprocessing import ExpressionScaler
 
     scaler = ExpressionScaler(log=preset["log"])
     values = scaler.fit_transform(X.toarray() if hasattr(X, "toarray") else X)
@@ -39,16 +39,16 @@ def prepared(X: Any, preset: dict[str, Any] | None) -> Any:
 
 def preset_of(word: str | None, X: Any) -> tuple[dict[str, Any] | None, list[str]]:
     """What a preset does to this table, in numbers and in words."""
-    from ..checks import check_choice
+    from .._data.checks import check_choice
 
     if word is None:
         return None, []
     check_choice("--preset", word, ["expression"])
-    from ..expression import ExpressionScaler
+    from ..preprocessing import ExpressionScaler
 
     log = ExpressionScaler().fit(X.toarray() if hasattr(X, "toarray") else X).log_
     told = "log2(1 + x) of all values, then " if log else ""
-    return {"name": "expression", "log": log}, [f"preset expression: {told}each sample centred and scaled"]
+    return {"name": "expression", "log": log}, [f"preset expression: {told}each sample centered and scaled"]
 
 
 def say(text: str, quiet: bool) -> None:

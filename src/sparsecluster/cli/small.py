@@ -58,8 +58,8 @@ def simulate(
       sparsecluster simulate shifted --features 500 --out shifted.csv
     """
     from .. import datasets
-    from ..checks import check_choice
-    from ..files import write
+    from .._data.checks import check_choice
+    from .._utils.files import write
 
     check_choice("DESIGN", design, list(DESIGNS))
     make = getattr(datasets, f"{design}_groups")
@@ -70,14 +70,14 @@ def simulate(
     frame = pd.DataFrame(made.X).iloc[:, order]
     frame.columns = [f"{'useful' if made.useful[a] else 'noise'}{place}" for place, a in enumerate(order)]
     write(out, frame.assign(group=made.truth).to_csv(index=False))
-    typer.echo(f"{len(frame)} items, {features} features, {int(made.useful.sum())} of them useful: {out}")
+    typer.echo(f"{len(frame)} samples, {features} features, {int(made.useful.sum())} of them useful: {out}")
 
 
 @plainly
 def methods(
     as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
 ) -> None:
-    """List the methods: what each is, what it takes, whether it selects features and places new items.
+    """List the methods: what each is, what it takes, whether it selects features and places new samples.
 
     Examples:
 
@@ -126,9 +126,9 @@ def info(
     columns, notes = described(loaded, metric)
     n = len(loaded.ids)
     if as_json:
-        typer.echo(json.dumps({"items": n, "columns": columns, "notes": [*loaded.notes, *notes]}))
+        typer.echo(json.dumps({"samples": n, "columns": columns, "notes": [*loaded.notes, *notes]}))
         return
-    typer.echo(f"{n:,} items, {len(loaded.names):,} columns.")
+    typer.echo(f"{n:,} samples, {len(loaded.names):,} columns.")
     for note in (*loaded.notes, *notes):
         typer.echo(f"Note: {note}.")
     from rich.console import Console
@@ -152,7 +152,7 @@ def info(
 
 # Columns that `info` lists.
 MOST_SHOWN = 40
-WORDS = {"euclidean": "squared difference", "manhattan": "distance", "hamming": "same level or not"}
+WORDS = {"sqeuclidean": "squared difference", "manhattan": "distance", "hamming": "same level or not"}
 
 
 def described(loaded: Any, metric: str) -> tuple[list[dict[str, Any]], list[str]]:
@@ -160,7 +160,7 @@ def described(loaded: Any, metric: str) -> tuple[list[dict[str, Any]], list[str]
     import numpy as np
     import scipy.sparse
 
-    from ..tables import needs_reading, read_columns, read_numbers, words_in
+    from .._data.tables import needs_reading, read_columns, read_numbers, words_in
 
     if scipy.sparse.issparse(loaded.X):
         sparse: Any = loaded.X

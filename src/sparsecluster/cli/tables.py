@@ -36,7 +36,7 @@ def _is_number(text: str) -> bool:
 
 def labels_table(found: Any, X: Any, ids: Sequence[str]) -> str:
     """id, cluster, distance to it, second-best cluster, silhouette."""
-    from ..report.items import placed
+    from ..report.samples import placed
 
     known = placed(found, X)
     labels = found.labels_.tolist()
@@ -56,14 +56,14 @@ def labels_table(found: Any, X: Any, ids: Sequence[str]) -> str:
 def features_table(found: Any, names: Sequence[str]) -> str:
     """name, chosen, score, weight if any, and the middle of the feature in every cluster; the best first."""
     scores, chosen = found.feature_scores_, found.support_
-    weights, centres = getattr(found, "feature_weights_", None), getattr(found, "cluster_centers_", None)
+    weights, centers = getattr(found, "feature_weights_", None), getattr(found, "cluster_centers_", None)
     header = ["name", "chosen", "score"]
     header += ["weight"] if weights is not None else []
-    header += [f"cluster_{c}" for c in range(len(centres))] if centres is not None else []
+    header += [f"cluster_{c}" for c in range(len(centers))] if centers is not None else []
     rows = []
     for a in np.lexsort((-scores, ~chosen)).tolist():
         row = [names[a], int(chosen[a]), round(float(scores[a]), 6)]
         row += [float(weights[a])] if weights is not None else []
-        row += centres[:, a].tolist() if centres is not None else []
+        row += centers[:, a].tolist() if centers is not None else []
         rows.append(row)
     return as_csv(header, rows)

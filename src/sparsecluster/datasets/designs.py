@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ..features.base import Floats
+from .._features.base import Floats
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
 class Design(NamedTuple):
-    """A simulated table, the true group of every item and the mask of useful features."""
+    """A simulated table, the true group of every sample and the mask of useful features."""
 
     X: Floats
     truth: npt.NDArray[np.intp]
@@ -85,14 +85,14 @@ def _random_root(size: int, low: float, high: float, rng: np.random.Generator) -
     return np.sqrt(np.linspace(low, high, size))[:, None] * rotation.T
 
 
-# Section 4.5: the variance of the centres, which makes the task neither too easy nor too difficult.
+# Section 4.5: the variance of the centers, which makes the task neither too easy nor too difficult.
 CENTRE_VARIANCE = 0.4
 
 
 def many_groups(
     n_groups: int = 3, n_features: int = 500, n_useful: int = 50, group_size: int = 30, seed: int = 0
 ) -> Design:
-    """Section 4.5 (Figure 5): centres drawn from N(0, 0.4 I) in the useful features, items from N(centre, I).
+    """Section 4.5 (Figure 5): centers drawn from N(0, 0.4 I) in the useful features, samples from N(center, I).
 
     >>> X, truth, useful = many_groups(n_groups=10, group_size=20, seed=0)
     >>> X.shape, int(truth.max()), int(useful.sum())
@@ -103,9 +103,9 @@ def many_groups(
     rng = np.random.default_rng(seed)
     truth = np.repeat(np.arange(n_groups), group_size)
     useful = np.arange(n_features) < n_useful
-    centres = np.sqrt(CENTRE_VARIANCE) * rng.standard_normal((n_groups, n_useful))
+    centers = np.sqrt(CENTRE_VARIANCE) * rng.standard_normal((n_groups, n_useful))
     X = rng.standard_normal((truth.size, n_features))
-    X[:, useful] += centres[truth]
+    X[:, useful] += centers[truth]
     return Design(X, truth, useful)
 
 
@@ -148,8 +148,8 @@ def mixed_groups(
     """Not in the paper: half numbers, half categories of 2 to 6 levels, some of both useful, some values missing.
 
     A number is N(m, 1), with m = -shift, 0 and shift in the three groups, in random order. A category takes the
-    favourite level of the item's group with probability `likely`, else any other level. Groups differ in their
-    favourites as far as the levels go round. In a useless feature all groups have the same m and the same favourite. Of
+    favorite level of the sample's group with probability `likely`, else any other level. Groups differ in their
+    favorites as far as the levels go round. In a useless feature all groups have the same m and the same favorite. Of
     all values a share `gaps` is missing, completely at random. Needs pandas.
 
     >>> X, truth, useful = mixed_groups(n_features=20, n_useful=6, seed=0)
@@ -184,8 +184,8 @@ def mixed_groups(
 def _draw_levels(
     truth: npt.NDArray[np.intp], n_levels: int, differs: bool, likely: float, rng: np.random.Generator
 ) -> npt.NDArray[np.intp]:
-    """A level for each item: mostly its group's favourite, else one of the others."""
-    favourites = rng.permutation(max(n_levels, 3))[:3] % n_levels
-    favourite = favourites[truth if differs else np.zeros_like(truth)]
-    others = (favourite + rng.integers(1, n_levels, truth.size)) % n_levels
-    return np.where(rng.random(truth.size) < likely, favourite, others)
+    """A level for each sample: mostly its group's favorite, else one of the others."""
+    favorites = rng.permutation(max(n_levels, 3))[:3] % n_levels
+    favorite = favorites[truth if differs else np.zeros_like(truth)]
+    others = (favorite + rng.integers(1, n_levels, truth.size)) % n_levels
+    return np.where(rng.random(truth.size) < likely, favorite, others)

@@ -15,9 +15,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ..cache import cache_folder
-from ..features.base import Floats
-from ..files import write
+from .._features.base import Floats
+from .._utils.cache import cache_folder
+from .._utils.files import write
 
 # Where the files are, if not in a folder that is given.
 VARIABLE = "SPARSECLUSTER_DATA"

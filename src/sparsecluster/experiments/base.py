@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple
 Variant = Literal["text", "code"]
 VARIANTS: tuple[Variant, ...] = ("text", "code")
 Cell = Mapping[str, Any]
-# What one repeat of one method in one cell gives: a row, or several (one an iteration, a size, an item).
+# What one repeat of one method in one cell gives: a row, or several (one an iteration, a size, a sample).
 Row = dict[str, Any]
 # Mean and standard deviation that the paper prints; the second is None where it prints none.
 Printed = tuple[float, float | None]

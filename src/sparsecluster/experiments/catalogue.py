@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from .._features.base import Floats
 from ..datasets import (
     MICROARRAYS,
     Design,
@@ -18,11 +19,10 @@ from ..datasets import (
     shifted_groups,
 )
 from ..datasets.designs import DIFFERENT_COVARIANCES
-from ..evaluate import error_rate, rand_index, symmetric_difference
-from ..features.base import Floats
 from ..methods.registry import METHODS
+from ..methods.sas import SASClustering
 from ..methods.sparse_kmeans import SparseKMeans
-from ..sas import SASClustering
+from ..metrics import error_rate, rand_index, symmetric_difference
 from . import plain, printed
 from .base import VARIANTS, Cell, Experiment, Row, Setting, Task
 from .contenders import PUBLISHED, Options, contend, measured
@@ -45,7 +45,7 @@ def grid(**keys: Sequence[Any]) -> Sequence[Cell]:
 
 
 def shifted(task: Task, setting: Setting, p: int | None = None) -> Design:
-    """Text: 30 items a group; code: 20."""
+    """Text: 30 samples a group; code: 20."""
     size = 30 if setting.variant == "text" else 20
     return shifted_groups(task.cell["mu"], p or task.cell["p"], group_size=size, seed=task.seed)
 
@@ -130,20 +130,20 @@ def run_3(task: Task, setting: Setting) -> list[Row]:
 
 
 def run_pca(task: Task, setting: Setting) -> list[Row]:
-    """Figure 4: items in the first two principal components of the useful and of all features."""
+    """Figure 4: samples in the first two principal components of the useful and of all features."""
     data = correlated_groups(1.0, task.cell["p"], eigenvalues=DIFFERENT_COVARIANCES, seed=task.seed)
     result = contend(task.method, data, THREE, task.seed, Options())
     useful, everything = components(data.X[:, data.useful]), components(data.X)
     rand = rand_index(data.truth, result.labels)
     return [
-        {"item": i, "truth": int(data.truth[i]), "label": int(result.labels[i]), "rand": rand,
+        {"sample": i, "truth": int(data.truth[i]), "label": int(result.labels[i]), "rand": rand,
          "useful": useful[i].tolist(), "all": everything[i].tolist()}
         for i in range(len(data.X))
     ]  # fmt: skip
 
 
 def components(X: Floats) -> Floats:
-    """The first two principal components of standardised data."""
+    """The first two principal components of standardized data."""
     Z = (X - X.mean(axis=0)) / X.std(axis=0)
     left, lengths, _ = np.linalg.svd(Z, full_matrices=False)
     return np.asarray(left[:, :2] * lengths[:2])
@@ -172,7 +172,7 @@ def run_5_data(task: Task, setting: Setting) -> list[Row]:
 
 
 def run_5(task: Task, setting: Setting) -> list[Row]:
-    """Table 5. Code: the grid search and Sparse K-means see raw data, except for Brain; text: all are standardised."""
+    """Table 5. Code: the grid search and Sparse K-means see raw data, except for Brain; text: all are standardized."""
     name = task.cell["data"]
     X, y = load_microarray(name, setting.data)
     as_it_is = setting.variant == "code" and name != "brain"
@@ -203,7 +203,7 @@ EXPERIMENTS: dict[str, Experiment] = {
         Experiment(
             "table-1a", "Table 1a: Rand index, identity covariance", grid(mu=MUS, p=SIZES), GAUSSIAN, ("rand",), run_1a,
             50, {"rand": printed.TABLE_1A}, variants=VARIANTS,
-            note="Text: 30 items a group, B = 25; code: 20 items a group, B = 30.",
+            note="Text: 30 samples a group, B = 25; code: 20 samples a group, B = 30.",
         ),
         Experiment(
             "table-1b", "Table 1b: seconds, tuning parameters given", grid(mu=MUS, p=SIZES),
@@ -255,7 +255,7 @@ EXPERIMENTS: dict[str, Experiment] = {
             "table-5", "Table 5: error rates on gene microarrays", grid(data=list(MICROARRAYS)),
             ("sas-grid", "sas-golden", *METHODS), ("error",), run_5, 5, {"error": printed.TABLE_5}, across="",
             variants=VARIANTS, unavailable=("ahp-gmm",),
-            note="Text: all methods see standardised genes; code: SAS by grid search and Sparse K-means see them raw, "
+            note="Text: all methods see standardized genes; code: SAS by grid search and Sparse K-means see them raw, "
             "except for Brain. The six first methods of the paper are quoted there from Jin and Wang.",
         ),
     )

@@ -8,12 +8,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ..clusterers.kmeans import kmeans
+from .._clusterers.kmeans import kmeans
+from .._features.base import Pairs
 from ..datasets import Design
-from ..evaluate import adjusted_rand_index, error_rate, rand_index, symmetric_difference
-from ..features.base import Pairs
 from ..methods.registry import METHODS, make_method
-from ..sas import SASClustering
+from ..methods.sas import SASClustering
+from ..metrics import adjusted_rand_index, error_rate, rand_index, symmetric_difference
 from .base import Row
 
 # One coordinate-wise start, features kept on permuted copies, no consensus: the authors' algorithm with our engine.
@@ -49,7 +49,7 @@ class Options(NamedTuple):
     """What may differ between experiments and variants."""
 
     n_permutations: int = 25
-    # Whether the paper's grid search, golden section and Sparse K-means see standardised data.
+    # Whether the paper's grid search, golden section and Sparse K-means see standardized data.
     standardize_grid: bool = True
     standardize_golden: bool = True
     standardize_sparse_kmeans: bool = True

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from ..evaluate.agreement import contingency
-from ..plots.style import STYLES
+from ..inspection._style import STYLES
+from ..metrics.agreement import contingency
 from .base import Experiment, Row
 from .contenders import title_of
 from .runner import Results
@@ -50,11 +50,11 @@ def convergence(experiment: Experiment, results: Results) -> Any:
     for ax, cell in zip(axes.ravel(), cells, strict=True):
         right = ax.twinx()
         for method, mark in zip(experiment.methods, ("o", "s"), strict=True):
-            for side, measure, (colour, _, line) in ((ax, "rand", STYLES[0]), (right, "difference", STYLES[1])):
+            for side, measure, (color, _, line) in ((ax, "rand", STYLES[0]), (right, "difference", STYLES[1])):
                 at, mean, half = means(only(results, method=method, mu=cell["mu"]), "pass", measure)
-                fill = colour if mark == "o" else "white"
+                fill = color if mark == "o" else "white"
                 label = f"{ {'rand': 'Rand index', 'difference': '|S* diff S|'}[measure] }, {title_of(method)}"
-                side.errorbar(at, mean, half, color=colour, marker=mark, mfc=fill, ls=line, capsize=2, label=label)
+                side.errorbar(at, mean, half, color=color, marker=mark, mfc=fill, ls=line, capsize=2, label=label)
         ax.set(title=f"mu = {cell['mu']}", xlabel="iteration", xticks=range(1, 11))
         ax.set_ylabel("Rand index", color=STYLES[0][0])
         right.set_ylabel("symmetric difference", color=STYLES[1][0])
@@ -70,14 +70,14 @@ def gap(experiment: Experiment, results: Results) -> Any:
 
     results = one_data_set(results)
     figure, ax = plt.subplots(figsize=(7, 4), layout="constrained")
-    for method, (colour, _, line) in zip(experiment.methods, STYLES, strict=False):
+    for method, (color, _, line) in zip(experiment.methods, STYLES, strict=False):
         rows = only(results, method=method)
         if not rows:
             continue
         s, value, error = (np.array([row[key] for row in rows]) for key in ("s", "gap", "se"))
-        ax.fill_between(s, value - error, value + error, color=colour, alpha=0.2, lw=0)
-        ax.plot(s, value, color=colour, ls=line, label=f"{title_of(method)}: s = {rows[0]['chosen']}")
-        ax.axvline(rows[0]["chosen"], color=colour, ls=line, lw=0.8)
+        ax.fill_between(s, value - error, value + error, color=color, alpha=0.2, lw=0)
+        ax.plot(s, value, color=color, ls=line, label=f"{title_of(method)}: s = {rows[0]['chosen']}")
+        ax.axvline(rows[0]["chosen"], color=color, ls=line, lw=0.8)
     ax.axvline(50, color="0.5", lw=0.8, label="useful features: 50")
     ax.set(xlabel="number of features s", ylabel="gap statistic", title="mu = 1, p = 500")
     ax.legend(frameon=False)
@@ -92,10 +92,10 @@ def weights(experiment: Experiment, results: Results) -> Any:
     figure, axes = plt.subplots(len(experiment.methods), 1, figsize=(7, 5), layout="constrained", sharex=True)
     for ax, method in zip(axes, experiment.methods, strict=True):
         rows = only(results, method=method)
-        for is_useful, (colour, mark, _) in ((True, STYLES[0]), (False, STYLES[1])):
+        for is_useful, (color, mark, _) in ((True, STYLES[0]), (False, STYLES[1])):
             part = [row for row in rows if row["useful"] == is_useful]
             at, weight = [row["feature"] for row in part], [row["weight"] for row in part]
-            ax.plot(at, weight, mark, ms=3, color=colour, label="useful" if is_useful else "noise")
+            ax.plot(at, weight, mark, ms=3, color=color, label="useful" if is_useful else "noise")
         rand = f", Rand index {rows[0]['rand']:.3f}" if rows else ""
         n_chosen = sum(row["weight"] > 0 for row in rows)
         ax.set(title=f"{title_of(method)}: {n_chosen} features with a weight{rand}", ylabel="weight")
@@ -124,15 +124,15 @@ def pca(experiment: Experiment, results: Results) -> Any:
         ax.set_visible(False)
     for ax, (title, rows, place, group) in zip(axes.ravel(), panels, strict=False):
         for g in sorted({row[group] for row in rows}):
-            colour, mark, _ = STYLES[g]
+            color, mark, _ = STYLES[g]
             at = np.array([row[place] for row in rows if row[group] == g])
-            ax.plot(at[:, 0], at[:, 1], mark, color=colour, ms=4)
+            ax.plot(at[:, 0], at[:, 1], mark, color=color, ms=4)
         ax.set(title=title, xlabel="first component", ylabel="second component")
     return figure
 
 
 def matched(rows: list[Row]) -> list[Row]:
-    """Clusters with the numbers of the true groups that they share most items with, so that colours can be compared."""
+    """Clusters with the numbers of the true groups that they share most samples with, so that colors can be compared."""
     table = contingency([row["truth"] for row in rows], [row["label"] for row in rows])
     groups, labels = linear_sum_assignment(-table)
     names = dict(zip(labels.tolist(), groups.tolist(), strict=True))
@@ -146,14 +146,14 @@ def kappa(experiment: Experiment, results: Results) -> Any:
     figure, axes = plt.subplots(2, 2, figsize=(9.5, 7.4), layout="constrained", sharex=True)
     for row, size in zip(axes, (30, 20), strict=True):
         for ax, left_out in zip(row, ((), ("if-pca",)), strict=True):
-            for method, (colour, mark, line) in zip(experiment.methods, STYLES, strict=False):
+            for method, (color, mark, line) in zip(experiment.methods, STYLES, strict=False):
                 found = only(results, method=method, **{"group size": size})
                 if method not in left_out and found:
                     at, mean, half = means(found, "kappa", "rand")
                     label = title_of(method)
-                    ax.errorbar(at, mean, half, color=colour, marker=mark, ls=line, ms=4, capsize=2, label=label)
+                    ax.errorbar(at, mean, half, color=color, marker=mark, ls=line, ms=4, capsize=2, label=label)
             without = ", without IF-PCA" if left_out else ""
-            ax.set(title=f"{size} items a cluster{without}", xlabel="number of clusters", ylabel="Rand index")
+            ax.set(title=f"{size} samples a cluster{without}", xlabel="number of clusters", ylabel="Rand index")
     figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=3, frameon=False)
     return figure
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ..files import write
+from .._utils.files import write
 from .base import Experiment, Setting
 from .figures import draw
 from .render import comma_separated, markdown, web_page

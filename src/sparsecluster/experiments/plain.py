@@ -15,13 +15,13 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.cluster import KMeans
 
-from ..features.base import Floats, Subset
+from .._features.base import Floats, Subset
 
 Labels = npt.NDArray[np.integer[Any]]
 STARTS, MOST_STEPS, SMALL_CHANGE = 20, 6, 1e-4
 
 
-def standardise(X: Floats) -> Floats:
+def standardize(X: Floats) -> Floats:
     """Columns with mean 0 and variance 1."""
     return np.asarray((X - X.mean(axis=0)) / X.std(axis=0))
 
@@ -68,13 +68,13 @@ def sas(X: Floats, k: int, s: int, first_scores: Floats, seed: int, max_iter: in
 
 def sas_given(X: Floats, k: int, s: int, seed: int = 0) -> tuple[Labels, Subset]:
     """SAS with the number of features given."""
-    X = standardise(X)
+    X = standardize(X)
     return sas(X, k, s, univariate_scores(X, k, seed), seed)
 
 
 def sas_grid(X: Floats, k: int, n_sizes: int = 50, n_permutations: int = 25, seed: int = 0) -> tuple[Labels, Subset]:
     """Algorithm 2 as the authors run it."""
-    X = standardise(X)
+    X = standardize(X)
     rng = np.random.default_rng(seed)
     first_scores = univariate_scores(X, k, seed)
     found: list[tuple[float, Labels, Subset]] = []
@@ -117,8 +117,8 @@ def weights_for(gains: Floats, bound: float) -> Floats:
 def update_labels(X: Floats, weights: Floats, labels: Labels, k: int) -> Labels:
     """K-means from the clusters at hand, on the columns that count."""
     Z = X[:, weights > 0] * np.sqrt(weights[weights > 0])
-    centres = np.array([Z[labels == c].mean(axis=0) for c in range(k)])
-    return np.asarray(KMeans(k, init=centres, n_init=1).fit(Z).labels_)
+    centers = np.array([Z[labels == c].mean(axis=0) for c in range(k)])
+    return np.asarray(KMeans(k, init=centers, n_init=1).fit(Z).labels_)
 
 
 def sparse_path(X: Floats, k: int, bounds: Floats, seed: int) -> list[tuple[float, Labels, Floats]]:
@@ -140,14 +140,14 @@ def sparse_path(X: Floats, k: int, bounds: Floats, seed: int) -> list[tuple[floa
 
 def sparse_kmeans_given(X: Floats, k: int, bound: float, seed: int = 0) -> tuple[Labels, Floats]:
     """Sparse K-means with its bound given."""
-    return sparse_path(standardise(X), k, np.array([bound]), seed)[0][1:]
+    return sparse_path(standardize(X), k, np.array([bound]), seed)[0][1:]
 
 
 def sparse_kmeans(
     X: Floats, k: int, n_bounds: int = 10, n_permutations: int = 25, seed: int = 0
 ) -> tuple[Labels, Floats]:
     """Sparse K-means with its bound by the gap statistic, as in sparcl."""
-    X = standardise(X)
+    X = standardize(X)
     rng = np.random.default_rng(seed)
     bounds = np.geomspace(1.2, 0.9 * np.sqrt(X.shape[1]), n_bounds)
     found = sparse_path(X, k, bounds, seed)

@@ -47,7 +47,7 @@ class Summary(NamedTuple):
         return self.sd / math.sqrt(self.n) if self.n > 1 else math.nan
 
 
-def summarise(experiment: Experiment, results: Results, measure: str) -> list[Summary]:
+def summarize(experiment: Experiment, results: Results, measure: str) -> list[Summary]:
     """A summary for every cell and method that the experiment has, run or not."""
     values: dict[tuple[Any, ...], list[float]] = {}
     for row in results.rows():
@@ -124,7 +124,7 @@ def grids(experiment: Experiment, results: Results) -> list[Grid]:
     """One grid a measure: a row for every method in every block, a column for every value of `across`."""
     made = []
     for measure in experiment.measures:
-        summaries = summarise(experiment, results, measure)
+        summaries = summarize(experiment, results, measure)
         block_keys = [key for key in experiment.cells[0] if key != experiment.across]
         columns = list(dict.fromkeys(cell.get(experiment.across) for cell in experiment.cells))
         rows: dict[tuple[Any, ...], dict[Any, list[str]]] = {}
@@ -157,7 +157,7 @@ def findings(experiment: Experiment, results: Results) -> list[str]:
     """How ours compares with the other methods, and each method with what the paper prints, counted over the cells."""
     told = []
     for measure in experiment.measures:
-        summaries = [each for each in summarise(experiment, results, measure) if each.n > 1]
+        summaries = [each for each in summarize(experiment, results, measure) if each.n > 1]
         told += [line for line in (_ours(summaries, measure), *_published(summaries, measure)) if line]
         if measure == "time":
             told += _ratios(summaries)
@@ -297,7 +297,7 @@ def comma_separated(experiment: Experiment, results: Results) -> str:
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow([*keys, "method", "measure", *columns])
     for measure in experiment.measures:
-        for each in summarise(experiment, results, measure):
+        for each in summarize(experiment, results, measure):
             paper = each.printed or (None, None)
             numbers = [each.n, each.mean, each.sd, each.error, *paper, each.limit]
             cells = ["" if value is None or value != value else value for value in numbers]

@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 
 import joblib
 
-from ..parallel import one_thread_blas
-from ..progress import Progress
-from ..version import __version__
+from .._utils.parallel import one_thread_blas
+from .._utils.progress import Progress
+from .._version import __version__
 from .base import Cell, Experiment, Row, Setting, Task
 
 

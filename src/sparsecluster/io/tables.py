@@ -25,7 +25,7 @@ class Options(NamedTuple):
 
 
 class Matrix(NamedTuple):
-    """A matrix of items x features, their names, and a table about the items."""
+    """A matrix of samples x features, their names, and a table about the samples."""
 
     X: Any
     ids: list[str]
@@ -56,7 +56,7 @@ def read_table(
     transpose: bool = False,
     options: Options | None = None,
 ) -> Loaded:
-    """Read a file, or standard input for "-", as a table of items x features.
+    """Read a file, or standard input for "-", as a table of samples x features.
 
     `id_column` names the rows (a first column of text without repeats does so by itself), `truth` is a column with
     known groups, which is set apart, `drop` are columns to leave out; `transpose` is for tables with features in rows.
@@ -145,7 +145,7 @@ def _names_rows(column: Any) -> bool:
 def _turned(frame: Frame, name: str, notes: list[str]) -> Frame:
     """Features in rows become features in columns; all must be numbers."""
     numbers = frame.apply(lambda column: _as_numbers(column, name))
-    notes.append(f"turned: {frame.shape[0]} rows are features, {frame.shape[1]} columns are items")
+    notes.append(f"turned: {frame.shape[0]} rows are features, {frame.shape[1]} columns are samples")
     turned = numbers.T
     turned.columns = [str(each) for each in turned.columns]
     twice = turned.columns[turned.columns.duplicated()].unique()[:5]
@@ -180,7 +180,7 @@ def _of_matrix(
 ) -> Loaded:
     """A matrix with tables about its rows: names and truth come from these."""
     if transpose:
-        raise FileError(f"{name} says itself what its items are, so --transpose does not apply.")
+        raise FileError(f"{name} says itself what its samples are, so --transpose does not apply.")
     X, ids, notes = given.X, given.ids, list(given.notes)
     kept = None
     for column, option in ((id_column, "--id"), (truth, "--truth")):

@@ -7,23 +7,23 @@ from typing import Any, Literal, NamedTuple, Self
 import numpy as np
 from scipy.spatial.distance import squareform
 
-from ..base import Grouping, SparseClusterer
-from ..checks import check_choice, check_count, check_number
-from ..climb import Problem
-from ..clusterers.base import Clusterer
-from ..clusterers.registry import make_clusterer
-from ..features.base import Features, Floats, Labels, dissimilarity
-from ..features.matrices import Matrices, MatrixFeatures
-from ..features.weighted import WeightedFeatures
-from ..gap import GapCurve, Rule
-from ..kernels.cosa import inverse_exponential, item_weights
-from ..parallel import one_thread_blas, workers_for
-from ..parameters import check_parameters, rng_of
-from ..progress import Progress, Verbosity
-from ..reading import Data, Request, TableForm, read
-from ..tables import Metric
-from .bounded import check_pairs
-from .weights import Tuning, Weighting, best_weighting, path, tuned
+from .._clusterers.base import Clusterer
+from .._clusterers.registry import make_clusterer
+from .._data.checks import check_choice, check_count, check_number
+from .._data.reading import Data, Request, TableForm, read
+from .._data.tables import Metric
+from .._features.base import Features, Floats, Labels, dissimilarity
+from .._features.matrices import Matrices, MatrixFeatures
+from .._features.weighted import WeightedFeatures
+from .._kernels.cosa import inverse_exponential, sample_weights
+from .._search.climb import Problem
+from .._search.gap import GapCurve, Rule
+from .._utils.parallel import one_thread_blas, workers_for
+from .._utils.parameters import check_parameters, rng_of
+from .._utils.progress import Progress, Verbosity
+from ._base import Grouping, SparseClusterer
+from ._bounded import check_pairs
+from ._weights import Tuning, Weighting, best_weighting, path, tuned
 
 # The authors' own value, for dissimilarities with mean 1; their program has it as default.
 USUAL_PENALTY = 0.2
@@ -37,11 +37,11 @@ PENALTIES = np.geomspace(0.02, 1.0, 10)
 MOST_VALUES = 2**29
 
 
-# ---------------------------------------------------------------- weights for every item
+# ---------------------------------------------------------------- weights for every sample
 
 
-class ItemWeights(NamedTuple):
-    """Weights of features for every item, n x p, and the distances of pairs of items that they give."""
+class SampleWeights(NamedTuple):
+    """Weights of features for every sample, n x p, and the distances of pairs of samples that they give."""
 
     weights: Floats
     distances: Floats
@@ -49,38 +49,38 @@ class ItemWeights(NamedTuple):
 
 
 def original(
-    apart: Floats, n_items: int, penalty: float, n_neighbours: int, max_iter: int, progress: Progress
-) -> ItemWeights:
-    """Friedman and Meulman's algorithm: near items say which features matter to an item, and these say who is near.
+    apart: Floats, n_samples: int, penalty: float, n_neighbors: int, max_iter: int, progress: Progress
+) -> SampleWeights:
+    """Friedman and Meulman's algorithm: near samples say which features matter to a sample, and these say who is near.
 
-    Distances begin as inverse exponential ones, in which any few features can make two items near, and become weighted
+    Distances begin as inverse exponential ones, in which any few features can make two samples near, and become weighted
     sums as the homotopy parameter grows.
     """
     p = apart.shape[1]
-    weights = np.full((n_items, p), 1.0 / p)
+    weights = np.full((n_samples, p), 1.0 / p)
     scale, n_iter = penalty, 0
     distances = inverse_exponential(apart, weights, scale)
     for _ in progress.track(range(max_iter), "steps to the weights, at most", max_iter):
         n_iter += 1
         square = squareform(distances)
         np.fill_diagonal(square, np.inf)
-        neighbours = np.argsort(square, axis=1, kind="stable")[:, :n_neighbours]
-        new = item_weights(apart, neighbours, penalty)
-        change = np.abs(new - weights).sum() / (2 * n_items)
+        neighbors = np.argsort(square, axis=1, kind="stable")[:, :n_neighbors]
+        new = sample_weights(apart, neighbors, penalty)
+        change = np.abs(new - weights).sum() / (2 * n_samples)
         weights, scale = new, scale + GROWTH * penalty
         distances = inverse_exponential(apart, weights, scale)
         if change <= SETTLED:
             break
-    return ItemWeights(weights, distances, n_iter)
+    return SampleWeights(weights, distances, n_iter)
 
 
 def by_pair(features: Features, squares: Any) -> Floats:
     """Dissimilarities of all pairs (rows) in every feature (columns), each with mean 1; roots of those in `squares`."""
-    n, p = features.n_items, features.n_features
+    n, p = features.n_samples, features.n_features
     if n * (n - 1) // 2 * p > MOST_VALUES:
         raise ValueError(
-            f"COSA keeps all {n * (n - 1) // 2} pairs of items in all {p} features, which is more than 4 GiB. Give it "
-            'fewer items or features, or use weights="common".'
+            f"COSA keeps all {n * (n - 1) // 2} pairs of samples in all {p} features, which is more than 4 GiB. Give it "
+            'fewer samples or features, or use weights="common".'
         )
     apart = np.empty((n * (n - 1) // 2, p))
     for a in range(p):
@@ -99,7 +99,7 @@ def by_pair(features: Features, squares: Any) -> Floats:
 
 
 class Entropic(NamedTuple):
-    """Weights in proportion to exp(g_a / l), which minimise sum_a w_a (1 - g_a) + l w_a log w_a where they sum to 1.
+    """Weights in proportion to exp(g_a / l), which minimize sum_a w_a (1 - g_a) + l w_a log w_a where they sum to 1.
 
     The objective is 1 - l log p less that minimum: the soft maximum l log mean_a exp(g_a / l) of the gains.
     """
@@ -122,16 +122,16 @@ class Entropic(NamedTuple):
 class COSA(SparseClusterer):
     """COSA: clusters that may each have their own features, or weights common to all (Friedman and Meulman, 2004).
 
-    Original form, `weights="items"`. With d_ija the dissimilarity of items i and j in feature a, divided by its mean,
-    and N_i the nearest items of i, two steps alternate:
+    Original form, `weights="samples"`. With d_ija the dissimilarity of samples i and j in feature a, divided by its mean,
+    and N_i the nearest samples of i, two steps alternate:
 
         w_ia  =  exp(-S_ia / l) / sum_b exp(-S_ib / l),   S_ia = mean of d_ija over j in N_i,
         D_ij  =  -h W log( (1/W) sum_a max(w_ia, w_ja) exp(-d_ija / h) ),   W = sum_a max(w_ia, w_ja),
 
-    where h begins at l and grows, so that D becomes the weighted sum of the d. Items are then clustered by D. Numbers
+    where h begins at l and grows, so that D becomes the weighted sum of the d. Samples are then clustered by D. Numbers
     are compared by their distance |x - y|, as the authors do.
 
-    Simple form, `weights="common"` (Section 2.1 of the SAS paper). Minimises over clusterings C and weights w >= 0 that
+    Simple form, `weights="common"` (Section 2.1 of the SAS paper). Minimizes over clusterings C and weights w >= 0 that
     sum to 1
 
         sum_a w_a Delta_a[C] / T_a + l w_a log w_a,
@@ -144,18 +144,18 @@ class COSA(SparseClusterer):
     ----------
     n_clusters : int, default=3
         Number of groups k.
-    weights : {"items", "common"}, default="items"
-        A weight for every item and feature, or one for every feature.
+    weights : {"samples", "common"}, default="samples"
+        A weight for every sample and feature, or one for every feature.
     penalty : "auto" or float, default="auto"
         The strength l of the entropy; a large one makes all weights equal. "auto" is the authors' 0.2 for
-        weights="items", and the gap statistic over 10 values from 0.02 to 1 for weights="common".
+        weights="samples", and the gap statistic over 10 values from 0.02 to 1 for weights="common".
     n_neighbors : "auto" or int, default="auto"
-        Size of N_i; "auto" is sqrt(n), as the authors advise. Only for weights="items".
+        Size of N_i; "auto" is sqrt(n), as the authors advise. Only for weights="samples".
     clusterer : str or object, default="auto"
-        "auto" is hierarchical clustering with average linkage for weights="items", which may be any clusterer that
+        "auto" is hierarchical clustering with average linkage for weights="samples", which may be any clusterer that
         works on pairs; and as in `SASClustering` for weights="common".
     metric : str, callable or dict, default="auto"
-        How a column tells items apart, as in `SASClustering`.
+        How a column tells samples apart, as in `SASClustering`.
     rule : {"max", "1se"}, default="max"
         Take the penalty of largest gap, or the smallest within one standard error of it.
     n_permutations : int, default=25
@@ -173,10 +173,10 @@ class COSA(SparseClusterer):
 
     Attributes
     ----------
-    labels_ : cluster of every item; clusters are numbered from the largest to the smallest.
-    feature_weights_ : weight of every feature; for weights="items" the mean over the items.
-    item_weights_ : w_ia, n x p; only for weights="items".
-    dissimilarity_ : D, n x n; only for weights="items".
+    labels_ : cluster of every sample; clusters are numbered from the largest to the smallest.
+    feature_weights_ : weight of every feature; for weights="samples" the mean over the samples.
+    sample_weights_ : w_ia, n x p; only for weights="samples".
+    dissimilarity_ : D, n x n; only for weights="samples".
     support_ : all features that are not constant.
     feature_scores_ : 1 - Delta_a[C] / T_a of every feature.
     penalty_ : the strength l.
@@ -202,7 +202,7 @@ class COSA(SparseClusterer):
         self,
         n_clusters: int = 3,
         *,
-        weights: Literal["items", "common"] = "items",
+        weights: Literal["samples", "common"] = "samples",
         penalty: float | str = "auto",
         n_neighbors: int | str = "auto",
         clusterer: str | object = "auto",
@@ -234,19 +234,19 @@ class COSA(SparseClusterer):
 
         Parameters
         ----------
-        X : array, sparse matrix or data frame of n items x p columns, or p matrices n x n with metric="precomputed";
+        X : array, sparse matrix or data frame of n samples x p columns, or p matrices n x n with metric="precomputed";
             gaps are welcome.
         y : ignored.
         """
         check_parameters(vars(self))
-        check_choice("weights", self.weights, ["items", "common"])
+        check_choice("weights", self.weights, ["samples", "common"])
         check_count("n_init", self.n_init, 1)
         if not is_auto(self.penalty):
             check_number("penalty", self.penalty, '"auto" or a number above 0', lambda x: 0 < x < np.inf)
         if not is_auto(self.n_neighbors):
             check_count("n_neighbors", self.n_neighbors, 1, advice='Or use "auto".')
         data = read(self, X, Request(self.metric, None, int(self.n_clusters), True))
-        for name in ("item_weights_", "dissimilarity_"):
+        for name in ("sample_weights_", "dissimilarity_"):
             self.__dict__.pop(name, None)
         rng = rng_of(self.random_state)
         self.gap_curve_: GapCurve | None = None
@@ -254,14 +254,14 @@ class COSA(SparseClusterer):
             # Whatever they are, all features have the same total.
             plain = data.source.features()
             features = WeightedFeatures(plain, 1.0 / plain.total)
-            labels, weights = (self._by_item if self.weights == "items" else self._in_common)(data, features, rng)
+            labels, weights = (self._by_sample if self.weights == "samples" else self._in_common)(data, features, rng)
             scores = features.scores(labels, int(self.n_clusters))
             self._keep(data, plain, Grouping(labels, np.arange(features.n_features), scores, weights))
         return self
 
-    def _by_item(self, data: Data, features: Features, rng: np.random.Generator) -> tuple[Labels, Floats]:
+    def _by_sample(self, data: Data, features: Features, rng: np.random.Generator) -> tuple[Labels, Floats]:
         """The original form."""
-        n, items, columns = data.n_items, data.source.items, data.source.columns
+        n, samples, columns = data.n_samples, data.source.samples, data.source.columns
         check_pairs(type(self).__name__, n)
         clusterer = make_clusterer("average" if is_auto(self.clusterer) else self.clusterer, has_rows=False)
         near = max(1, int(np.sqrt(n))) if is_auto(self.n_neighbors) else int(self.n_neighbors)
@@ -273,9 +273,9 @@ class COSA(SparseClusterer):
         labels = cluster_pairs(clusterer, square, int(self.n_clusters), rng, int(self.n_init))
         self.n_iter_ = found.n_iter
         self.dissimilarity_ = np.empty_like(square)
-        self.dissimilarity_[np.ix_(items, items)] = square
-        self.item_weights_ = np.zeros((n, data.n_columns))
-        self.item_weights_[np.ix_(items, columns)] = found.weights
+        self.dissimilarity_[np.ix_(samples, samples)] = square
+        self.sample_weights_ = np.zeros((n, data.n_columns))
+        self.sample_weights_[np.ix_(samples, columns)] = found.weights
         return labels, found.weights.mean(axis=0)
 
     def _in_common(self, data: Data, features: Features, rng: np.random.Generator) -> tuple[Labels, Floats]:
@@ -292,7 +292,7 @@ class COSA(SparseClusterer):
                 weighs = [Entropic(penalty) for penalty in penalties.tolist()]
                 return path(problem._replace(features=copy), weighs, own_rng, n_init)
 
-            workers = workers_for(self.n_jobs, self.verbose, data.n_items * data.n_features)
+            workers = workers_for(self.n_jobs, self.verbose, data.n_samples * data.n_features)
             tuning = Tuning("penalty", PENALTIES, int(self.n_permutations), self.rule, workers)
             curve, found = tuned(features, tuning, solve, rng)
             self.gap_curve_, self.penalty_, known = curve, float(curve.chosen), [found.labels]
@@ -311,11 +311,11 @@ def squared_columns(data: Data) -> Any:
     form, columns = data.form, data.source.columns
     if not isinstance(form, TableForm):
         return np.zeros(columns.size, bool)
-    return np.array([form.columns[a].kind == "euclidean" for a in columns.tolist()])
+    return np.array([form.columns[a].kind == "sqeuclidean" for a in columns.tolist()])
 
 
 def cluster_pairs(clusterer: Clusterer, gaps: Floats, k: int, rng: np.random.Generator, n_starts: int) -> Labels:
-    """Clusters by a dissimilarity of items that stands for all features at once."""
+    """Clusters by a dissimilarity of samples that stands for all features at once."""
     first = np.zeros(1, np.intp)
     matrices = Matrices(lambda _: gaps, 1, len(gaps), frozenset(), computed=False)
     return clusterer.cluster(MatrixFeatures(matrices, first, False, np.ones(1), first), first, k, rng, None, n_starts)

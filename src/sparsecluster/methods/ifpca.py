@@ -8,22 +8,22 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 import numpy.typing as npt
 
-from ..base import CompleteNumbers, Grouping, NearestCluster, SparseClusterer, by_column
-from ..centres import means
-from ..checks import check_count
-from ..clusterers.kmeans import kmeans
-from ..features.base import Features, Floats, Rows
-from ..parallel import one_thread_blas
-from ..parameters import check_parameters, rng_of
-from ..reading import Data, complete_table, read_complete
-from .screening import (
+from .._clusterers.kmeans import kmeans
+from .._data.centers import means
+from .._data.checks import check_count
+from .._data.reading import Data, complete_table, read_complete
+from .._features.base import Features, Floats, Rows
+from .._utils.parallel import one_thread_blas
+from .._utils.parameters import check_parameters, rng_of
+from ._base import CompleteNumbers, Grouping, NearestCluster, SparseClusterer, by_column
+from ._screening import (
     by_higher_criticism,
     higher_criticism,
     ks_statistics,
     ks_test,
     null_statistics,
     spreads,
-    standardised,
+    standardized,
 )
 
 # Singular values below this share of the largest are rounding.
@@ -31,24 +31,24 @@ RANK = 1e-10
 
 
 class Projection(NamedTuple):
-    """The chosen features standardised, projected on the leading directions, and the centres of the clusters there."""
+    """The chosen features standardized, projected on the leading directions, and the centers of the clusters there."""
 
     means: Floats
     units: Floats
     directions: Floats
-    centres: Floats
+    centers: Floats
 
     def placed(self, values: Sequence[Any]) -> Floats:
-        """Squared distance of every item to every centre."""
+        """Squared distance of every sample to every center."""
         at = ((np.column_stack(values) - self.means) / self.units) @ self.directions
-        return ((at[:, None, :] - self.centres) ** 2).sum(axis=2)
+        return ((at[:, None, :] - self.centers) ** 2).sum(axis=2)
 
     def nearest(self, values: Sequence[Any]) -> npt.NDArray[np.intp]:
-        """The nearest centre."""
+        """The nearest center."""
         return self.placed(values).argmin(axis=1)
 
     def explained(self, values: Sequence[Any]) -> float:
-        """1 - sum of squares to the nearest centre / sum of squares, in the projection."""
+        """1 - sum of squares to the nearest center / sum of squares, in the projection."""
         at = ((np.column_stack(values) - self.means) / self.units) @ self.directions
         return float(1.0 - self.placed(values).min(axis=1).sum() / (at**2).sum())
 
@@ -56,12 +56,12 @@ class Projection(NamedTuple):
 class IFPCA(CompleteNumbers, NearestCluster, SparseClusterer):
     """IF-PCA-HCT: features that are not normal, chosen by higher criticism; PCA on them; K-means (Jin and Wang, 2016).
 
-    1. Every feature is standardised and compared with the normal distribution by the Kolmogorov-Smirnov statistic
+    1. Every feature is standardized and compared with the normal distribution by the Kolmogorov-Smirnov statistic
        sqrt(n) sup_x |F_a(x) - Phi(x)|. The statistics get the mean and standard deviation of a simulated null (Efron's
        correction), which then gives p-values.
     2. Features are kept up to the p-value at which higher criticism is largest: with pi the j-th smallest p-value and
        t = j / (p + 1), HC = sqrt(p) (t - pi) / sqrt(t) / sqrt(max(sqrt(n) (t - pi) / t, 0) + 1).
-    3. Items are grouped by K-means on the k - 1 leading left singular vectors of the kept features.
+    3. Samples are grouped by K-means on the k - 1 leading left singular vectors of the kept features.
 
     There is nothing to tune.
 
@@ -76,7 +76,7 @@ class IFPCA(CompleteNumbers, NearestCluster, SparseClusterer):
 
     Attributes
     ----------
-    labels_ : cluster of every item; clusters are numbered from the largest to the smallest.
+    labels_ : cluster of every sample; clusters are numbered from the largest to the smallest.
     support_ : mask of the kept features (also `get_support()`).
     feature_scores_ : 1 - Delta_a[C] / T_a of every feature.
     statistics_, p_values_, higher_criticism_ : of every feature; NaN for columns kept out.
@@ -85,7 +85,7 @@ class IFPCA(CompleteNumbers, NearestCluster, SparseClusterer):
 
     Notes
     -----
-    The null is 100,000 simulated samples of n items, kept in the user's cache folder ($SPARSECLUSTER_CACHE) for the
+    The null is 100,000 simulated samples of n samples, kept in the user's cache folder ($SPARSECLUSTER_CACHE) for the
     next time. The authors simulate 100 p samples anew in every run.
 
     References
@@ -115,7 +115,7 @@ class IFPCA(CompleteNumbers, NearestCluster, SparseClusterer):
 
         Parameters
         ----------
-        X : array or data frame of n items x p columns of numbers, without gaps.
+        X : array or data frame of n samples x p columns of numbers, without gaps.
         y : ignored.
         """
         check_parameters(vars(self))
@@ -124,23 +124,23 @@ class IFPCA(CompleteNumbers, NearestCluster, SparseClusterer):
         data = read_complete(self, X, k, True)
         with one_thread_blas():
             table = complete_table(data)
-            screening = ks_test(table, null_statistics("ks", data.n_items, ks_statistics)[:, 0])
-            subset = by_higher_criticism(screening.p_values, data.n_items)
-            vectors, directions = leading(standardised(table[:, subset]), k - 1)
+            screening = ks_test(table, null_statistics("ks", data.n_samples, ks_statistics)[:, 0])
+            subset = by_higher_criticism(screening.p_values, data.n_samples)
+            vectors, directions = leading(standardized(table[:, subset]), k - 1)
             labels = kmeans(Rows(vectors, np.ones(vectors.shape[1])), k, rng, n_starts=n_init)
             features = data.source.features()
             self._keep(data, features, Grouping(labels, subset, features.scores(labels, k)))
-        # In the user's order of columns, which is that of new items.
+        # In the user's order of columns, which is that of new samples.
         order = np.argsort(data.source.columns[subset])
         chosen = table[:, subset[order]]
-        centres = means(vectors, self.labels_[data.source.items], k)
-        self._clusters = Projection(chosen.mean(axis=0), spreads(chosen), directions[order], centres)
-        criticism = higher_criticism(screening.p_values, data.n_items)
+        centers = means(vectors, self.labels_[data.source.samples], k)
+        self._clusters = Projection(chosen.mean(axis=0), spreads(chosen), directions[order], centers)
+        criticism = higher_criticism(screening.p_values, data.n_samples)
         self.statistics_ = by_column(data, screening.statistics, np.nan)
         self.p_values_ = by_column(data, screening.p_values, np.nan)
         self.higher_criticism_ = by_column(data, criticism, np.nan)
         self.embedding_ = np.empty_like(vectors)
-        self.embedding_[data.source.items] = vectors
+        self.embedding_[data.source.samples] = vectors
         return self
 
     def _keep_clusters(self, data: Data, features: Features, found: Grouping) -> None:

@@ -8,16 +8,16 @@ from typing import Any, Literal, Self
 import numpy as np
 from sklearn.cluster import AgglomerativeClustering, KMeans, SpectralClustering
 
-from ..base import Grouping, NearestCluster, SparseClusterer
-from ..checks import check_choice
-from ..clusterers.base import Clusterer
-from ..clusterers.kmedoids import KMedoids
-from ..clusterers.own import Own
-from ..parallel import one_thread_blas
-from ..parameters import check_parameters, rng_of
-from ..reading import Request, read
-from ..tables import Metric
-from .bounded import check_pairs
+from .._clusterers.base import Clusterer
+from .._clusterers.kmedoids import KMedoids
+from .._clusterers.own import Own
+from .._data.checks import check_choice
+from .._data.reading import Request, read
+from .._data.tables import Metric
+from .._utils.parallel import one_thread_blas
+from .._utils.parameters import check_parameters, rng_of
+from ._base import Grouping, NearestCluster, SparseClusterer
+from ._bounded import check_pairs
 
 Algorithm = Literal["kmeans", "kmeans++", "complete", "ward", "spectral", "kmedoids"]
 # Starts of those that have some.
@@ -35,8 +35,8 @@ ALGORITHMS: dict[str, Callable[[], Clusterer]] = {
 class PlainClustering(NearestCluster, SparseClusterer):
     """A plain method on all features: scikit-learn's K-means, hierarchical and spectral clustering, or K-medoids.
 
-    All items are compared by D(i, j) = sum_a delta_a(i, j). The methods are those of scikit-learn, given the
-    coordinates of the items or D; K-medoids is FasterPAM of the package kmedoids.
+    All samples are compared by D(i, j) = sum_a delta_a(i, j). The methods are those of scikit-learn, given the
+    coordinates of the samples or D; K-medoids is FasterPAM of the package kmedoids.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ class PlainClustering(NearestCluster, SparseClusterer):
         K-means from 30 random starts or from 30 seedings by k-means++; hierarchical clustering with complete or Ward's
         linkage; spectral clustering of the Gaussian affinity exp(-D / (2 h)) with h the median of D; K-medoids.
     metric : str, callable or dict, default="auto"
-        How a column tells items apart, as in `SASClustering`. K-means and Ward need coordinates.
+        How a column tells samples apart, as in `SASClustering`. K-means and Ward need coordinates.
     standardize : bool, default=True
         Give every feature the same weight, whatever its units.
     random_state : int, RandomState or None, default=0
@@ -54,7 +54,7 @@ class PlainClustering(NearestCluster, SparseClusterer):
 
     Attributes
     ----------
-    labels_ : cluster of every item; clusters are numbered from the largest to the smallest.
+    labels_ : cluster of every sample; clusters are numbered from the largest to the smallest.
     support_ : all features that are not constant.
     feature_scores_ : 1 - Delta_a[C] / T_a of every feature.
     cluster_centers_ : mean of every column in every cluster, k x p, in the units of X.
@@ -88,7 +88,7 @@ class PlainClustering(NearestCluster, SparseClusterer):
 
         Parameters
         ----------
-        X : array, sparse matrix or data frame of n items x p columns, or p matrices n x n with metric="precomputed";
+        X : array, sparse matrix or data frame of n samples x p columns, or p matrices n x n with metric="precomputed";
             gaps are welcome.
         y : ignored.
         """
@@ -101,11 +101,11 @@ class PlainClustering(NearestCluster, SparseClusterer):
             clusterer = ALGORITHMS[self.algorithm]()
             if clusterer.needs == "rows" and not features.has_rows:
                 raise ValueError(
-                    f'algorithm="{self.algorithm}" needs coordinates of the items, and these features have only '
+                    f'algorithm="{self.algorithm}" needs coordinates of the samples, and these features have only '
                     'dissimilarities of pairs. Use "complete", "spectral" or "kmedoids".'
                 )
             if clusterer.needs == "pairs":
-                check_pairs(type(self).__name__, data.n_items)
+                check_pairs(type(self).__name__, data.n_samples)
             everything = np.arange(features.n_features)
             labels = clusterer.cluster(features, everything, k, rng_of(self.random_state), n_starts=STARTS)
             self._keep(data, features, Grouping(labels, everything, features.scores(labels, k)))

@@ -7,12 +7,12 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, Literal, NamedTuple
 
-from ..base import SparseClusterer
-from ..sas import SASClustering
+from ._base import SparseClusterer
 from .cosa import COSA
 from .ifpca import IFPCA
 from .plain import PlainClustering
 from .regularized import RegularizedKMeans
+from .sas import SASClustering
 from .screened import ScreenedClustering
 from .sparse_hierarchical import SparseHierarchical
 from .sparse_kmeans import SparseKMeans
@@ -46,8 +46,8 @@ METHODS: dict[str, Method] = {
     ),
     "sparse-kmedoids": Method("Sparse K-medoids", SparseKMedoids, f"{FRAMEWORK}; {SAS}", "anything", True, True),
     "cosa": Method(
-        "COSA, a weight for every item and feature",
-        partial(COSA, weights="items"),
+        "COSA, a weight for every sample and feature",
+        partial(COSA, weights="samples"),
         "Friedman and Meulman (2004), Clustering objects on subsets of attributes",
         "anything",
         False,

@@ -1,4 +1,4 @@
-"""Regularized K-means: a group lasso on the centres, its strength by stability (Sun, Wang and Fang 2012)."""
+"""Regularized K-means: a group lasso on the centers, its strength by stability (Sun, Wang and Fang 2012)."""
 
 from __future__ import annotations
 
@@ -8,35 +8,35 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 import numpy.typing as npt
 
-from ..base import CompleteNumbers, Grouping, NearestCluster, SparseClusterer
-from ..centres import means
-from ..checks import check_count, check_number
-from ..clusterers.kmeans import cheaper_form, kmeans
-from ..features.base import Features, Floats, Labels, Pairs, Rows
-from ..kernels.shrink import shrunken_centres
-from ..parallel import one_thread_blas, workers_for
-from ..parameters import check_parameters, rng_of
-from ..progress import Verbosity
-from ..reading import Data, complete_table, read_complete
-from .screening import spreads, standardised
+from .._clusterers.kmeans import cheaper_form, kmeans
+from .._data.centers import means
+from .._data.checks import check_count, check_number
+from .._data.reading import Data, complete_table, read_complete
+from .._features.base import Features, Floats, Labels, Pairs, Rows
+from .._kernels.shrink import shrunken_centers
+from .._utils.parallel import one_thread_blas, workers_for
+from .._utils.parameters import check_parameters, rng_of
+from .._utils.progress import Verbosity
+from ._base import CompleteNumbers, Grouping, NearestCluster, SparseClusterer
+from ._screening import spreads, standardized
 
 # Penalties compared, as in the authors' code.
 PENALTIES = np.logspace(-2, 2, 20)
-# In a cluster of fewer items nothing can be said about stability.
+# In a cluster of fewer samples nothing can be said about stability.
 FEWEST = 2
 
 
-class Penalised(NamedTuple):
-    """Labels and shrunken centres that no step improves, and the number of steps to them."""
+class Penalized(NamedTuple):
+    """Labels and shrunken centers that no step improves, and the number of steps to them."""
 
     labels: Labels
-    centres: Floats
+    centers: Floats
     n_iter: int
 
     @property
     def is_empty(self) -> bool:
-        """Whether all centres are at the origin."""
-        return not self.centres.any()
+        """Whether all centers are at the origin."""
+        return not self.centers.any()
 
 
 # ---------------------------------------------------------------- the algorithm
@@ -49,45 +49,45 @@ def start(table: Floats, k: int, rng: np.random.Generator, n_init: int) -> Label
     return kmeans(data, k, rng, n_starts=n_init)
 
 
-def nearest_centre(table: Floats, centres: Floats) -> Labels:
-    """The nearest centre of every row; of equal ones the first."""
-    used = np.flatnonzero(centres.any(axis=0))
-    links = table[:, used] @ centres[:, used].T
-    return ((centres**2).sum(axis=1) - 2.0 * links).argmin(axis=1).astype(np.int32)
+def nearest_center(table: Floats, centers: Floats) -> Labels:
+    """The nearest center of every row; of equal ones the first."""
+    used = np.flatnonzero(centers.any(axis=0))
+    links = table[:, used] @ centers[:, used].T
+    return ((centers**2).sum(axis=1) - 2.0 * links).argmin(axis=1).astype(np.int32)
 
 
-def penalised(table: Floats, labels: Labels, k: int, penalty: float, max_iter: int) -> Penalised:
-    """Alternate from K-means: centres by the adaptive group lasso, labels by the nearest centre.
+def penalized(table: Floats, labels: Labels, k: int, penalty: float, max_iter: int) -> Penalized:
+    """Alternate from K-means: centers by the adaptive group lasso, labels by the nearest center.
 
-    The penalty of feature a is lambda over the length of its centres in K-means (the adaptive part).
+    The penalty of feature a is lambda over the length of its centers in K-means (the adaptive part).
     """
     lengths = np.sqrt((means(table, labels, k) ** 2).sum(axis=0))
-    # A feature without any difference between the clusters is left out, unless nothing is penalised.
+    # A feature without any difference between the clusters is left out, unless nothing is penalized.
     penalties = np.full(lengths.size, np.inf if penalty > 0 else 0.0)
     np.divide(penalty, lengths, out=penalties, where=lengths > 0)
     for n_iter in range(1, max_iter + 1):  # noqa: B007  (how many there were)
         shares = np.bincount(labels, minlength=k) / labels.size
-        centres = shrunken_centres(means(table, labels, k), shares, penalties)
-        new = nearest_centre(table, centres)
-        # Where a cluster loses its last item the centres say no more; the labels before are kept.
+        centers = shrunken_centers(means(table, labels, k), shares, penalties)
+        new = nearest_center(table, centers)
+        # Where a cluster loses its last sample the centers say no more; the labels before are kept.
         if np.array_equal(new, labels) or np.unique(new).size < k:
             break
         labels = new
-    return Penalised(labels, centres, n_iter)
+    return Penalized(labels, centers, n_iter)
 
 
 def disagreement(one: Labels, other: Labels) -> float:
-    """Share of the pairs of items that one labelling joins and the other does not."""
+    """Share of the pairs of samples that one labeling joins and the other does not."""
     joined = (one[:, None] == one) != (other[:, None] == other)
     return float(joined.sum() / (one.size * (one.size - 1)))
 
 
-def instability(table: Floats, one: Penalised, other: Penalised) -> float:
-    """How differently two sets of centres group the same items; 1 where one of them says nothing."""
+def instability(table: Floats, one: Penalized, other: Penalized) -> float:
+    """How differently two sets of centers group the same samples; 1 where one of them says nothing."""
     if one.is_empty or other.is_empty:
         return 1.0
-    k = len(one.centres)
-    groupings = [nearest_centre(table, each.centres) for each in (one, other)]
+    k = len(one.centers)
+    groupings = [nearest_center(table, each.centers) for each in (one, other)]
     if min(np.bincount(labels, minlength=k).min() for labels in groupings) < FEWEST:
         return 1.0
     return disagreement(*groupings)
@@ -104,36 +104,36 @@ def steadiest(instabilities: Floats) -> int:
 # ---------------------------------------------------------------- the estimator
 
 
-class ShrunkenCentres(NamedTuple):
-    """Centres in the chosen columns, standardised."""
+class ShrunkenCenters(NamedTuple):
+    """Centers in the chosen columns, standardized."""
 
     origin: Floats
     units: Floats
-    centres: Floats
+    centers: Floats
 
     def _apart(self, values: Sequence[Any]) -> Floats:
         at = (np.column_stack(values) - self.origin) / self.units
-        return (at[:, None, :] - self.centres) ** 2
+        return (at[:, None, :] - self.centers) ** 2
 
     def nearest(self, values: Sequence[Any]) -> npt.NDArray[np.intp]:
-        """The nearest centre."""
+        """The nearest center."""
         return self._apart(values).sum(axis=2).argmin(axis=1)
 
     def explained(self, values: Sequence[Any]) -> float:
-        """1 - sum of squares to the nearest centre / sum of squares to the origin."""
+        """1 - sum of squares to the nearest center / sum of squares to the origin."""
         at = (np.column_stack(values) - self.origin) / self.units
         return float(1.0 - self._apart(values).sum(axis=2).min(axis=1).sum() / (at**2).sum())
 
 
 class RegularizedKMeans(CompleteNumbers, NearestCluster, SparseClusterer):
-    """Regularized K-means: a penalty shrinks the centres of useless features to zero (Sun, Wang and Fang, 2012).
+    """Regularized K-means: a penalty shrinks the centers of useless features to zero (Sun, Wang and Fang, 2012).
 
-    Minimises over clusterings C and centres m
+    Minimizes over clusterings C and centers m
 
         (1/n) sum_k sum_{i in C_k} |x_i - m_k|^2 + sum_a l_a sqrt(m_1a^2 + ... + m_ka^2),   l_a = l / |c_a|_2,
 
-    with x centred and c_a the centres of K-means in feature a, so that features that K-means finds useful are penalised
-    less. A feature is selected if its centres are not all zero.
+    with x centered and c_a the centers of K-means in feature a, so that features that K-means finds useful are penalized
+    less. A feature is selected if its centers are not all zero.
 
     Parameters
     ----------
@@ -141,7 +141,7 @@ class RegularizedKMeans(CompleteNumbers, NearestCluster, SparseClusterer):
         Number of groups k.
     penalty : "auto" or float, default="auto"
         The strength l; 0 is K-means. "auto" chooses it by stability: of 20 values from 0.01 to 100, in each bootstrap
-        sample the one is taken for which centres found on the sample and on all data group the sample most alike; the
+        sample the one is taken for which centers found on the sample and on all data group the sample most alike; the
         value taken most often wins.
     standardize : bool, default=True
         Give every feature variance 1. Penalties are meant for that.
@@ -160,8 +160,8 @@ class RegularizedKMeans(CompleteNumbers, NearestCluster, SparseClusterer):
 
     Attributes
     ----------
-    labels_ : cluster of every item; clusters are numbered from the largest to the smallest.
-    feature_weights_ : |m_a|_2, the length of the shrunken centres of every feature.
+    labels_ : cluster of every sample; clusters are numbered from the largest to the smallest.
+    feature_weights_ : |m_a|_2, the length of the shrunken centers of every feature.
     support_ : mask of the features for which that is not zero (also `get_support()`).
     feature_scores_ : 1 - Delta_a[C] / T_a of every feature.
     penalty_ : the strength l.
@@ -209,11 +209,11 @@ class RegularizedKMeans(CompleteNumbers, NearestCluster, SparseClusterer):
         self.verbose = verbose
 
     def fit(self, X: Any, y: None = None) -> Self:
-        """Find the groups of the rows of X and the columns whose centres are not zero.
+        """Find the groups of the rows of X and the columns whose centers are not zero.
 
         Parameters
         ----------
-        X : array or data frame of n items x p columns of numbers, without gaps.
+        X : array or data frame of n samples x p columns of numbers, without gaps.
         y : ignored.
         """
         check_parameters(vars(self))
@@ -226,32 +226,32 @@ class RegularizedKMeans(CompleteNumbers, NearestCluster, SparseClusterer):
         rng = rng_of(self.random_state)
         with one_thread_blas():
             raw = complete_table(data)
-            table = standardised(raw) if self.standardize else raw - raw.mean(axis=0)
+            table = standardized(raw) if self.standardize else raw - raw.mean(axis=0)
             labels = start(table, k, rng, n_init)
             self.instability_: Floats | None = None
             self.penalty_ = self._steadiest(table, labels, rng, n_init) if is_auto else float(self.penalty)
-            found = penalised(table, labels, k, self.penalty_, int(self.max_iter))
+            found = penalized(table, labels, k, self.penalty_, int(self.max_iter))
             self._check_some_left(table, labels, found)
-            features, weights = data.source.features(), np.sqrt((found.centres**2).sum(axis=0))
+            features, weights = data.source.features(), np.sqrt((found.centers**2).sum(axis=0))
             subset = np.flatnonzero(weights)
             self._keep(data, features, Grouping(found.labels, subset, features.scores(found.labels, k), weights))
         self.n_iter_ = found.n_iter
-        # In the user's order of columns and clusters, which is that of new items and of labels_.
+        # In the user's order of columns and clusters, which is that of new samples and of labels_.
         chosen = subset[np.argsort(data.source.columns[subset])]
         names = np.empty(k, np.intp)
-        names[self.labels_[data.source.items]] = found.labels
+        names[self.labels_[data.source.samples]] = found.labels
         units = spreads(raw) if self.standardize else np.ones(raw.shape[1])
-        centres = found.centres[names][:, chosen]
-        self._clusters = ShrunkenCentres(raw.mean(axis=0)[chosen], units[chosen], centres)
+        centers = found.centers[names][:, chosen]
+        self._clusters = ShrunkenCenters(raw.mean(axis=0)[chosen], units[chosen], centers)
         return self
 
     def _keep_clusters(self, data: Data, features: Features, found: Grouping) -> None:
-        """The shrunken centres are made in `fit`."""
+        """The shrunken centers are made in `fit`."""
 
     def _steadiest(self, table: Floats, labels: Labels, rng: np.random.Generator, n_init: int) -> float:
         """The penalty by the paper's stability selection, in the form of the authors' code."""
         k, max_iter, n = int(self.n_clusters), int(self.max_iter), len(table)
-        fits = [penalised(table, labels, k, penalty, max_iter) for penalty in PENALTIES]
+        fits = [penalized(table, labels, k, penalty, max_iter) for penalty in PENALTIES]
         # Penalties that leave no feature are no choice; the smallest is, and then says so.
         on_all = [each for each in fits if not each.is_empty] or fits[:1]
         penalties = PENALTIES[: len(on_all)]
@@ -259,7 +259,7 @@ class RegularizedKMeans(CompleteNumbers, NearestCluster, SparseClusterer):
         def one_sample(own_rng: np.random.Generator) -> list[float]:
             sample = table[own_rng.integers(n, size=n)]
             begin = start(sample, k, own_rng, n_init)
-            on_sample = (penalised(sample, begin, k, penalty, max_iter) for penalty in penalties)
+            on_sample = (penalized(sample, begin, k, penalty, max_iter) for penalty in penalties)
             return [instability(sample, one, other) for one, other in zip(on_all, on_sample, strict=True)]
 
         workers = workers_for(self.n_jobs, self.verbose, table.size)
@@ -268,13 +268,13 @@ class RegularizedKMeans(CompleteNumbers, NearestCluster, SparseClusterer):
         self.instability_ = instability_
         return float(penalties[steadiest(instability_)])
 
-    def _check_some_left(self, table: Floats, labels: Labels, found: Penalised) -> None:
+    def _check_some_left(self, table: Floats, labels: Labels, found: Penalized) -> None:
         if not found.is_empty:
             return
         k = int(self.n_clusters)
-        centres, shares = means(table, labels, k), np.bincount(labels, minlength=k) / labels.size
-        most = (2.0 * np.sqrt(((shares[:, None] * centres) ** 2).sum(axis=0) * (centres**2).sum(axis=0))).max()
+        centers, shares = means(table, labels, k), np.bincount(labels, minlength=k) / labels.size
+        most = (2.0 * np.sqrt(((shares[:, None] * centers) ** 2).sum(axis=0) * (centers**2).sum(axis=0))).max()
         raise ValueError(
-            f"penalty={self.penalty_:.4g} leaves no feature: all centres are zero. Use one below about {most:.4g}, or "
-            '"auto" with more items.'
+            f"penalty={self.penalty_:.4g} leaves no feature: all centers are zero. Use one below about {most:.4g}, or "
+            '"auto" with more samples.'
         )

@@ -1,4 +1,4 @@
-"""Screening, then clustering: a test of every feature on its own chooses those on which items are grouped."""
+"""Screening, then clustering: a test of every feature on its own chooses those on which samples are grouped."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from typing import Any, Self
 
 import numpy as np
 
-from ..base import CompleteNumbers, Grouping, NearestCluster, SparseClusterer, by_column
-from ..checks import check_choice, check_count, check_number
-from ..clusterers.registry import make_clusterer
-from ..features.base import Subset
-from ..parallel import one_thread_blas
-from ..parameters import check_parameters, rng_of
-from ..reading import complete_table, read_complete
-from .screening import TESTS, Screening, Test, by_false_discovery_rate, by_higher_criticism, by_number, screen
+from .._clusterers.registry import make_clusterer
+from .._data.checks import check_choice, check_count, check_number
+from .._data.reading import complete_table, read_complete
+from .._features.base import Subset
+from .._utils.parallel import one_thread_blas
+from .._utils.parameters import check_parameters, rng_of
+from ._base import CompleteNumbers, Grouping, NearestCluster, SparseClusterer, by_column
+from ._screening import TESTS, Screening, Test, by_false_discovery_rate, by_higher_criticism, by_number, screen
 
 
 class ScreenedClustering(CompleteNumbers, NearestCluster, SparseClusterer):
-    """Tests every feature on its own for more than one group, and clusters the items on those that pass.
+    """Tests every feature on its own for more than one group, and clusters the samples on those that pass.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ class ScreenedClustering(CompleteNumbers, NearestCluster, SparseClusterer):
 
     Attributes
     ----------
-    labels_ : cluster of every item; clusters are numbered from the largest to the smallest.
+    labels_ : cluster of every sample; clusters are numbered from the largest to the smallest.
     support_ : mask of the features that passed (also `get_support()`).
     feature_scores_ : 1 - Delta_a[C] / T_a of every feature.
     statistics_, p_values_ : of every feature; NaN for columns kept out.
@@ -61,7 +61,7 @@ class ScreenedClustering(CompleteNumbers, NearestCluster, SparseClusterer):
 
     Notes
     -----
-    P-values of all tests but "variance" come from 100,000 simulated normal samples of n items, which are kept in the
+    P-values of all tests but "variance" come from 100,000 simulated normal samples of n samples, which are kept in the
     user's cache folder ($SPARSECLUSTER_CACHE) for the next time.
 
     References
@@ -112,7 +112,7 @@ class ScreenedClustering(CompleteNumbers, NearestCluster, SparseClusterer):
 
         Parameters
         ----------
-        X : array or data frame of n items x p columns of numbers, without gaps.
+        X : array or data frame of n samples x p columns of numbers, without gaps.
         y : ignored.
         """
         check_parameters(vars(self))
@@ -132,18 +132,18 @@ class ScreenedClustering(CompleteNumbers, NearestCluster, SparseClusterer):
             features = data.source.features()
             clusterer = make_clusterer(self.clusterer, features.has_rows)
             screening = screen(complete_table(data), self.test, self.noise_variance)
-            subset = self._passed(screening, data.n_items)
+            subset = self._passed(screening, data.n_samples)
             labels = clusterer.cluster(features, subset, k, rng, n_starts=n_init)
             self._keep(data, features, Grouping(labels, subset, features.scores(labels, k)))
         self.statistics_ = by_column(data, screening.statistics, np.nan)
         self.p_values_ = by_column(data, screening.p_values, np.nan)
         return self
 
-    def _passed(self, screening: Screening, n_items: int) -> Subset:
+    def _passed(self, screening: Screening, n_samples: int) -> Subset:
         if isinstance(self.threshold, Integral):
             return by_number(screening, int(self.threshold))
         if self.threshold == "hc":
-            return by_higher_criticism(screening.p_values, n_items)
+            return by_higher_criticism(screening.p_values, n_samples)
         passed = by_false_discovery_rate(screening.p_values, float(self.level))
         if passed.size:
             return passed

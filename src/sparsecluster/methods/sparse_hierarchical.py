@@ -7,19 +7,19 @@ from typing import Any, Self
 
 import numpy as np
 
-from ..checks import check_choice
-from ..climb import LEAST_GAIN
-from ..clusterers.hierarchical import LINKAGES, ON_COORDINATES, Linkage, cut, merges
-from ..features.base import Features, Floats, Subset
-from ..features.weighted import WeightedFeatures
-from ..gap import Rule
-from ..parallel import one_thread_blas
-from ..parameters import check_parameters, rng_of
-from ..progress import Verbosity
-from ..reading import Request, read
-from ..tables import Metric
-from .bounded import Bounded, BoundedWeights, check_pairs, usual_bounds
-from .weights import Weighting
+from .._clusterers.hierarchical import LINKAGES, ON_COORDINATES, Linkage, cut, merges
+from .._data.checks import check_choice
+from .._data.reading import Request, read
+from .._data.tables import Metric
+from .._features.base import Features, Floats, Subset
+from .._features.weighted import WeightedFeatures
+from .._search.climb import LEAST_GAIN
+from .._search.gap import Rule
+from .._utils.parallel import one_thread_blas
+from .._utils.parameters import check_parameters, rng_of
+from .._utils.progress import Verbosity
+from ._bounded import Bounded, BoundedWeights, check_pairs, usual_bounds
+from ._weights import Weighting
 
 # Bounds compared: evenly from 1.1 to this share of sqrt(p), as in sparcl.
 SMALLEST_BOUND, LARGEST_SHARE = 1.1, 0.7
@@ -30,7 +30,7 @@ NO_LABELS = np.empty(0, np.int32)
 
 
 def sparse_weights(features: Features, bound: float, max_iter: int, weights: Floats | None = None) -> Weighting:
-    """Weights that maximise |D w|_2, where D holds delta_a(i, j) by pair and feature: a power method with a bound.
+    """Weights that maximize |D w|_2, where D holds delta_a(i, j) by pair and feature: a power method with a bound.
 
     For given w the best U is D w, scaled to length 1; for given U the gains of the features are D' U. It begins with
     equal weights unless some are given.
@@ -64,7 +64,7 @@ def path(features: Features, bounds: Floats, max_iter: int) -> list[Weighting]:
 class SparseHierarchical(BoundedWeights):
     """Sparse hierarchical clustering: a tree on a weighted dissimilarity, most weights zero (Witten, Tibshirani 2010).
 
-    The weights maximise, together with a matrix U of pairs,
+    The weights maximize, together with a matrix U of pairs,
 
         sum_a w_a sum_{i<j} delta_a(i, j) U_ij   with   sum_{i<j} U_ij^2 <= 1,  w >= 0,  |w|_2 <= 1,  |w|_1 <= b,
 
@@ -79,18 +79,18 @@ class SparseHierarchical(BoundedWeights):
         The bound b, at least 1 (one feature). "auto" chooses it by the gap statistic.
     linkage : str, default="average"
         How far apart two clusters are: "average", "complete", "single", "weighted" (SciPy's names), or "ward",
-        "centroid", "median" for items with coordinates.
+        "centroid", "median" for samples with coordinates.
     bounds : sequence of float, default=None
         Bounds that "auto" compares; by default 10 evenly from 1.1 to 0.7 sqrt(p), as in R's sparcl.
     metric : str, callable or dict, default="auto"
-        How a column tells items apart, as in `SASClustering`.
+        How a column tells samples apart, as in `SASClustering`.
     standardize : bool, default=True
         Give every feature the same total T_a, whatever its units.
     rule : {"max", "1se"}, default="max"
         Take the bound of largest gap, or the smallest bound within one standard error of it.
     n_permutations : int, default=10
-        Number of copies in which every feature is permuted. (The program sparcl permutes the pairs of items, not the
-        items; its paper says items.)
+        Number of copies in which every feature is permuted. (The program sparcl permutes the pairs of samples, not the
+        samples; its paper says samples.)
     max_iter : int, default=200
         Most steps to the weights.
     n_jobs : int, default=None
@@ -102,12 +102,12 @@ class SparseHierarchical(BoundedWeights):
 
     Attributes
     ----------
-    labels_ : cluster of every item; clusters are numbered from the largest to the smallest.
+    labels_ : cluster of every sample; clusters are numbered from the largest to the smallest.
     feature_weights_ : w_a of every feature; 0 for columns kept out.
     support_ : mask of the features whose weight is not zero (also `get_support()`).
     feature_scores_ : 1 - Delta_a[C] / T_a of every feature.
     linkage_matrix_ : the tree in SciPy's form, for scipy.cluster.hierarchy.dendrogram; heights are values of D.
-    objective_ : the maximised sum.
+    objective_ : the maximized sum.
     l1_bound_ : the bound b.
     gap_curve_ : the `GapCurve` behind the choice of b; None where b was given.
     history_ : the objective after every step.
@@ -162,7 +162,7 @@ class SparseHierarchical(BoundedWeights):
 
         Parameters
         ----------
-        X : array, sparse matrix or data frame of n items x p columns, or p matrices n x n with metric="precomputed";
+        X : array, sparse matrix or data frame of n samples x p columns, or p matrices n x n with metric="precomputed";
             gaps are welcome.
         y : ignored.
         """
@@ -170,12 +170,12 @@ class SparseHierarchical(BoundedWeights):
         check_choice("linkage", self.linkage, LINKAGES)
         k, max_iter = int(self.n_clusters), int(self.max_iter)
         data = read(self, X, Request(self.metric, None, k, bool(self.standardize)))
-        check_pairs(type(self).__name__, data.n_items)
+        check_pairs(type(self).__name__, data.n_samples)
         with one_thread_blas():
             features = data.source.features()
             if self.linkage in ON_COORDINATES and not features.has_rows:
                 raise ValueError(
-                    f'linkage="{self.linkage}" needs coordinates of the items, and these features have only '
+                    f'linkage="{self.linkage}" needs coordinates of the samples, and these features have only '
                     'dissimilarities of pairs. Use "average", "complete", "single" or "weighted".'
                 )
             usual = usual_bounds(features.n_features, SMALLEST_BOUND, LARGEST_SHARE, np.linspace)
@@ -188,13 +188,13 @@ class SparseHierarchical(BoundedWeights):
             weighted = WeightedFeatures(features, found.weights)
             tree = merges(weighted, weighted.used, self.linkage)
             self._keep_weighting(data, features, found._replace(labels=cut(tree, k)))
-        self.linkage_matrix_ = with_leaves(tree, data.source.items)
+        self.linkage_matrix_ = with_leaves(tree, data.source.samples)
         return self
 
 
-def with_leaves(tree: Floats, items: Subset) -> Floats:
-    """The tree with leaf i called items[i]."""
+def with_leaves(tree: Floats, samples: Subset) -> Floats:
+    """The tree with leaf i called samples[i]."""
     named = tree.copy()
-    is_leaf = named[:, :2] < items.size
-    named[:, :2][is_leaf] = items[named[:, :2][is_leaf].astype(np.intp)]
+    is_leaf = named[:, :2] < samples.size
+    named[:, :2][is_leaf] = samples[named[:, :2][is_leaf].astype(np.intp)]
     return named

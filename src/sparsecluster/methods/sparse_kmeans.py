@@ -7,20 +7,20 @@ from typing import Any, Self
 
 import numpy as np
 
-from ..base import NearestCluster
-from ..checks import check_count
-from ..climb import Problem
-from ..clusterers.base import Clusterer
-from ..clusterers.kmeans import KMeans
-from ..features.base import Features, Floats
-from ..gap import Rule
-from ..parallel import one_thread_blas
-from ..parameters import check_parameters, rng_of
-from ..progress import Verbosity
-from ..reading import Request, read
-from ..tables import Metric
-from .bounded import Bounded, BoundedWeights, usual_bounds
-from .weights import Weighting, best_weighting, path
+from .._clusterers.base import Clusterer
+from .._clusterers.kmeans import KMeans
+from .._data.checks import check_count
+from .._data.reading import Request, read
+from .._data.tables import Metric
+from .._features.base import Features, Floats
+from .._search.climb import Problem
+from .._search.gap import Rule
+from .._utils.parallel import one_thread_blas
+from .._utils.parameters import check_parameters, rng_of
+from .._utils.progress import Verbosity
+from ._base import NearestCluster
+from ._bounded import Bounded, BoundedWeights, usual_bounds
+from ._weights import Weighting, best_weighting, path
 
 # Bounds compared: from 1.2 to this share of sqrt(p), evenly on the log scale, as in sparcl.
 SMALLEST_BOUND, LARGEST_SHARE = 1.2, 0.9
@@ -29,11 +29,11 @@ SMALLEST_BOUND, LARGEST_SHARE = 1.2, 0.9
 class SparseKMeans(NearestCluster, BoundedWeights):
     """Sparse K-means: clusters and a weight for every feature, most of them zero (Witten and Tibshirani, 2010).
 
-    Maximises over clusterings C and weights w
+    Maximizes over clusterings C and weights w
 
         sum_a w_a (T_a - Delta_a[C])   with   w >= 0,  |w|_2 <= 1,  |w|_1 <= b,
 
-    where Delta_a[C] is the within-cluster sum of squares of feature a and T_a the same with all items in one cluster.
+    where Delta_a[C] is the within-cluster sum of squares of feature a and T_a the same with all samples in one cluster.
     For given C the weights are w = S(g, D) / |S(g, D)|_2 with g_a = T_a - Delta_a[C], S the soft threshold and D = 0,
     or else such that |w|_1 = b, which is solved in closed form. For given w the clusters are those of K-means on
     features multiplied by sqrt(w_a). A feature is selected if its weight is not zero.
@@ -47,7 +47,7 @@ class SparseKMeans(NearestCluster, BoundedWeights):
     bounds : sequence of float, default=None
         Bounds that "auto" compares; by default 10 from 1.2 to 0.9 sqrt(p), evenly on the log scale, as in R's sparcl.
     metric : str or dict, default="auto"
-        How a column tells items apart: "euclidean" (squared difference) or "hamming" (same level or not), or a dict
+        How a column tells samples apart: "sqeuclidean" (squared difference) or "hamming" (same level or not), or a dict
         {column: metric}; "auto" goes by the types of the columns.
     standardize : bool, default=True
         Give every feature the same total T_a, whatever its units.
@@ -68,11 +68,11 @@ class SparseKMeans(NearestCluster, BoundedWeights):
 
     Attributes
     ----------
-    labels_ : cluster of every item; clusters are numbered from the largest to the smallest.
+    labels_ : cluster of every sample; clusters are numbered from the largest to the smallest.
     feature_weights_ : w_a of every feature; 0 for columns kept out.
     support_ : mask of the features whose weight is not zero (also `get_support()`).
     feature_scores_ : 1 - Delta_a[C] / T_a of every feature.
-    objective_ : the maximised sum.
+    objective_ : the maximized sum.
     l1_bound_ : the bound b.
     gap_curve_ : the `GapCurve` behind the choice of b; None where b was given.
     cluster_centers_ : mean of every column in every cluster, k x p, in the units of X.
@@ -129,8 +129,8 @@ class SparseKMeans(NearestCluster, BoundedWeights):
         """Step 1, if it can be done on these features."""
         if not features.has_rows:
             raise ValueError(
-                f"{type(self).__name__} needs coordinates of the items, and these features have only dissimilarities "
-                'of pairs. Use SparseKMedoids, or metric="euclidean" for numbers and "hamming" for levels.'
+                f"{type(self).__name__} needs coordinates of the samples, and these features have only dissimilarities "
+                'of pairs. Use SparseKMedoids, or metric="sqeuclidean" for numbers and "hamming" for levels.'
             )
         return KMeans()
 
@@ -139,7 +139,7 @@ class SparseKMeans(NearestCluster, BoundedWeights):
 
         Parameters
         ----------
-        X : array, sparse matrix or data frame of n items x p columns; gaps are welcome.
+        X : array, sparse matrix or data frame of n samples x p columns; gaps are welcome.
         y : ignored.
         """
         check_parameters(vars(self))

@@ -1,4 +1,4 @@
-"""SpectralGem: spectral embedding of a graph of similar items, its dimension by the eigengap (Lee, Luca and Roeder)."""
+"""SpectralGem: spectral embedding of a graph of similar samples, its dimension by the eigengap (Lee, Luca and Roeder)."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from typing import Any, Self
 import numpy as np
 from scipy.linalg import eigh
 
-from ..base import CompleteNumbers, Grouping, SparseClusterer
-from ..checks import check_count
-from ..clusterers.kmeans import kmeans
-from ..features.base import Floats, Rows
-from ..parallel import one_thread_blas
-from ..parameters import check_parameters, rng_of
-from ..reading import read_complete
-from .bounded import check_pairs
+from .._clusterers.kmeans import kmeans
+from .._data.checks import check_count
+from .._data.reading import read_complete
+from .._features.base import Floats, Rows
+from .._utils.parallel import one_thread_blas
+from .._utils.parameters import check_parameters, rng_of
+from ._base import CompleteNumbers, Grouping, SparseClusterer
+from ._bounded import check_pairs
 
 # Upper bound of the eigengap of one homogeneous group, by the authors' simulations: a + b / n + c / p.
 NULL_GAP = (-0.00016, 2.7, 2.3)
@@ -23,9 +23,9 @@ NULL_GAP = (-0.00016, 2.7, 2.3)
 class SpectralGem(CompleteNumbers, SparseClusterer):
     """Spectral-GEM: clusters in the leading eigenvectors of a graph Laplacian (Lee, Luca and Roeder, 2010).
 
-    Items i and j are joined with weight sqrt(max(x_i' x_j, 0)), x centred. With W the matrix of weights and D its row
-    sums, nu_0 <= nu_1 <= ... are the eigenvalues of I - D^(-1/2) W D^(-1/2) and u_0, u_1, ... its eigenvectors. Item i
-    is placed at (sqrt(1 - nu_1) u_1(i), ..., sqrt(1 - nu_d) u_d(i)), and items are grouped there by K-means. The
+    Samples i and j are joined with weight sqrt(max(x_i' x_j, 0)), x centered. With W the matrix of weights and D its row
+    sums, nu_0 <= nu_1 <= ... are the eigenvalues of I - D^(-1/2) W D^(-1/2) and u_0, u_1, ... its eigenvectors. Sample i
+    is placed at (sqrt(1 - nu_1) u_1(i), ..., sqrt(1 - nu_d) u_d(i)), and samples are grouped there by K-means. The
     dimension d is one less than the last i with an eigengap nu_i - nu_{i-1} above what one homogeneous group has,
     -0.00016 + 2.7/n + 2.3/p. All features are used, and all alike.
 
@@ -44,8 +44,8 @@ class SpectralGem(CompleteNumbers, SparseClusterer):
 
     Attributes
     ----------
-    labels_ : cluster of every item; clusters are numbered from the largest to the smallest.
-    embedding_ : the places of the items, n x d.
+    labels_ : cluster of every sample; clusters are numbered from the largest to the smallest.
+    embedding_ : the places of the samples, n x d.
     eigenvalues_ : nu_0, nu_1, ..., ascending.
     n_components_ : the dimension d.
     support_ : all features that are not constant.
@@ -87,7 +87,7 @@ class SpectralGem(CompleteNumbers, SparseClusterer):
 
         Parameters
         ----------
-        X : array or data frame of n items x p columns of numbers, without gaps.
+        X : array or data frame of n samples x p columns of numbers, without gaps.
         y : ignored.
         """
         check_parameters(vars(self))
@@ -97,7 +97,7 @@ class SpectralGem(CompleteNumbers, SparseClusterer):
         if not is_auto:
             check_count("n_components", self.n_components, 1, advice='Or use "auto".')
         data = read_complete(self, X, k, bool(self.standardize))
-        n = data.n_items
+        n = data.n_samples
         check_pairs(type(self).__name__, n)
         if not is_auto:
             check_count("n_components", self.n_components, 1, n - 1, f"X has {n} rows.")
@@ -106,23 +106,23 @@ class SpectralGem(CompleteNumbers, SparseClusterer):
             everything = np.arange(features.n_features)
             values, vectors = graph_spectrum(features.pairs(everything).similarity)
             d = eigengap_dimension(values, features.n_features) if is_auto else int(self.n_components)
-            # u_0 says only how many neighbours an item has.
+            # u_0 says only how many neighbors a sample has.
             places = vectors[:, 1 : d + 1] * np.sqrt(np.maximum(1.0 - values[1 : d + 1], 0.0))
             rows = Rows(np.ascontiguousarray(places), np.ones(d))
             labels = kmeans(rows, k, rng, n_starts=n_init)
             self._keep(data, features, Grouping(labels, everything, features.scores(labels, k)))
         self.eigenvalues_, self.n_components_ = values, d
         self.embedding_ = np.empty_like(places)
-        self.embedding_[data.source.items] = places
+        self.embedding_[data.source.samples] = places
         return self
 
 
 def graph_spectrum(gram: Floats) -> tuple[Floats, Floats]:
-    """Eigenvalues, ascending, and eigenvectors of the normalised Laplacian of the graph of similar items."""
+    """Eigenvalues, ascending, and eigenvectors of the normalized Laplacian of the graph of similar samples."""
     weights = np.sqrt(np.maximum(gram, 0.0))
     root = np.sqrt(weights.sum(axis=1))
     trivial = root / np.linalg.norm(root)
-    # An item at the very mean is like no other, not even itself: it stays where it is, alone.
+    # A sample at the very mean is like no other, not even itself: it stays where it is, alone.
     root = np.where(root > 0, root, 1.0)
     laplacian = np.eye(len(gram)) - weights / np.outer(root, root)
     # u_0 is known, and where groups have nothing in common it is one of several vectors of eigenvalue 0: it is made the
@@ -135,7 +135,7 @@ def graph_spectrum(gram: Floats) -> tuple[Floats, Floats]:
 
 def eigengap_dimension(values: Floats, n_features: int) -> int:
     """max{i : nu_i - nu_{i-1} > bound} - 1, at least 1."""
-    base, by_items, by_features = NULL_GAP
-    bound = base + by_items / values.size + by_features / n_features
+    base, by_samples, by_features = NULL_GAP
+    bound = base + by_samples / values.size + by_features / n_features
     large = np.flatnonzero(np.diff(values) > bound) + 1
     return max(int(large[-1]) - 1, 1) if large.size else 1

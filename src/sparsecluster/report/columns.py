@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from ..features.base import Floats
-from ..plots.components import dense_plane
+from .._features.base import Floats
+from ..inspection._components import dense_plane
 
 
 def drawable(estimator: Any, X: Any, columns: Any) -> Floats:
@@ -23,17 +23,17 @@ def drawable(estimator: Any, X: Any, columns: Any) -> Floats:
     raise ValueError("these features have no columns to draw")
 
 
-def standardised(values: Floats) -> Floats:
+def standardized(values: Floats) -> Floats:
     """Columns with mean 0 and standard deviation 1 of what is seen; gaps are 0."""
     seen = ~np.isnan(values)
     counts = np.maximum(seen.sum(axis=0), 1)
     filled = np.where(seen, values, 0.0)
-    centred = np.where(seen, values - filled.sum(axis=0) / counts, 0.0)
-    spread = np.sqrt((centred**2).sum(axis=0) / counts)
-    return np.asarray(centred / np.where(spread > 0, spread, 1.0))
+    centered = np.where(seen, values - filled.sum(axis=0) / counts, 0.0)
+    spread = np.sqrt((centered**2).sum(axis=0) / counts)
+    return np.asarray(centered / np.where(spread > 0, spread, 1.0))
 
 
 def two_components(values: Floats) -> tuple[Floats, list[float]]:
-    """The first two principal components of standardised columns, and their shares of the variance."""
-    places, shares = dense_plane(standardised(values))
+    """The first two principal components of standardized columns, and their shares of the variance."""
+    places, shares = dense_plane(standardized(values))
     return places, shares.tolist()

@@ -8,7 +8,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from ..files import write
+from .._utils.files import write
 
 PAGE = """<!doctype html>
 <html lang="en">
@@ -29,27 +29,27 @@ PAGE = """<!doctype html>
 <main id="main">
 <ul class="tiles">{tiles}</ul>
 {warnings}
-<section aria-labelledby="h-projection"><h2 id="h-projection">The groups in two pictures</h2>
+<section aria-labeledby="h-projection"><h2 id="h-projection">The groups in two pictures</h2>
 <p class="quiet">Left, the first two principal components of the chosen features; right, of all features. Point at an
-item for its name, draw a rectangle to select items, press a button to show one group.</p>
+sample for its name, draw a rectangle to select samples, press a button to show one group.</p>
 <div id="projection"></div><p id="picked" class="quiet" role="status"></p></section>
-<section aria-labelledby="h-profiles"><h2 id="h-profiles">What makes each group</h2>
+<section aria-labeledby="h-profiles"><h2 id="h-profiles">What makes each group</h2>
 <p class="quiet">Features in which a group stands out most from the others, with their middle in the table's units.</p>
 <div id="profiles" class="profiles"></div></section>
-<section aria-labelledby="h-heatmap"><h2 id="h-heatmap">Items and chosen features</h2>
-<p class="quiet">Rows are items, group after group (strip on the left); columns are features. Orange is above the mean
+<section aria-labeledby="h-heatmap"><h2 id="h-heatmap">Samples and chosen features</h2>
+<p class="quiet">Rows are samples, group after group (strip on the left); columns are features. Orange is above the mean
 of the feature, blue below, in standard deviations.{heatmap_note}</p>
 <div id="heatmap"></div></section>
-<section aria-labelledby="h-features"><h2 id="h-features">Features</h2>
+<section aria-labeledby="h-features"><h2 id="h-features">Features</h2>
 <p class="quiet">The score is the share of a feature's spread that the groups explain; the last columns are its middle
 in each group.{feature_note}</p><div id="features"></div></section>
-<section aria-labelledby="h-items"><h2 id="h-items">Items</h2>
-<p class="quiet">The silhouette is near 1 for items well inside their group, near 0 between two, below 0 nearer to
-another.{item_note}</p><div id="items"></div></section>
-<section aria-labelledby="h-gap"><h2 id="h-gap">How the number of features was chosen</h2>
+<section aria-labeledby="h-samples"><h2 id="h-samples">Samples</h2>
+<p class="quiet">The silhouette is near 1 for samples well inside their group, near 0 between two, below 0 nearer to
+another.{sample_note}</p><div id="samples"></div></section>
+<section aria-labeledby="h-gap"><h2 id="h-gap">How the number of features was chosen</h2>
 <p class="quiet">The gap statistic compares with copies of the data in which every feature is shuffled; the band is one
 standard error.</p><div id="gap"></div><p id="gap-read" class="quiet" role="status"></p></section>
-<section aria-labelledby="h-settings"><h2 id="h-settings">To get this again</h2>
+<section aria-labeledby="h-settings"><h2 id="h-settings">To get this again</h2>
 {settings}</section>
 </main>
 <footer><p>Made by sparsecluster {version}. This page is one file and needs no network.</p></footer>
@@ -66,14 +66,14 @@ SECTIONS = {
     "h-profiles": "What makes them",
     "h-heatmap": "Heatmap",
     "h-features": "Features",
-    "h-items": "Items",
+    "h-samples": "Samples",
     "h-gap": "Gap",
     "h-settings": "Settings",
 }
 
 
 def report_page(result: dict[str, Any]) -> str:
-    """The page of a result as `summarise` gives it."""
+    """The page of a result as `summarize` gives it."""
     text = html.escape
     own = files(__package__)
     settings = result["settings"]
@@ -87,7 +87,7 @@ def report_page(result: dict[str, Any]) -> str:
         warnings=_warnings(result),
         heatmap_note=text(_left_out(*result["heatmap"]["left_out"])),
         feature_note=text(_more(result["features"]["left_out"], "features, those of lowest score,")),
-        item_note=text(_more(result["items"]["left_out"], "items")),
+        sample_note=text(_more(result["samples"]["left_out"], "samples")),
         settings=_settings(settings),
         version=text(settings["versions"]["sparsecluster"]),
         data=_embedded(result),
@@ -109,7 +109,7 @@ def _embedded(result: dict[str, Any]) -> str:
 
 def _tiles(result: dict[str, Any]) -> list[tuple[str, str]]:
     return [
-        ("items", f"{result['n_items']:,}"),
+        ("samples", f"{result['n_samples']:,}"),
         ("groups", f"{len(result['sizes'])}"),
         ("features chosen", f"{result['n_chosen']:,} of {result['n_features']:,}"),
         ("of their spread explained", f"{result['explained']:.0%}"),
@@ -120,16 +120,16 @@ def _warnings(result: dict[str, Any]) -> str:
     found = [*result["warnings"], *result["notes"]]
     if not found:
         return ""
-    items = "".join(f"<li>{html.escape(each)}</li>" for each in found)
-    return f'<section class="warnings" aria-label="Checks"><h2>Worth knowing first</h2><ul>{items}</ul></section>'
+    samples = "".join(f"<li>{html.escape(each)}</li>" for each in found)
+    return f'<section class="warnings" aria-label="Checks"><h2>Worth knowing first</h2><ul>{samples}</ul></section>'
 
 
 def _more(count: int, what: str) -> str:
     return f" {count:,} more {what} are not in this page; the files have them all." if count else ""
 
 
-def _left_out(items: int, features: int) -> str:
-    parts = [f"{items:,} items" if items else "", f"{features:,} features" if features else ""]
+def _left_out(samples: int, features: int) -> str:
+    parts = [f"{samples:,} samples" if samples else "", f"{features:,} features" if features else ""]
     told = " and ".join(part for part in parts if part)
     return f" {told} are left out, evenly over the groups and by score." if told else ""
 

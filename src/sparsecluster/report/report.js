@@ -1,9 +1,9 @@
 "use strict";
 (() => {
   const data = JSON.parse(document.getElementById("data").textContent);
-  // Okabe and Ito's colours, told apart by colour-blind readers; marks differ too.
-  const colours = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8a7000", "#7f7f7f"];
-  const colour = (c) => colours[c % colours.length];
+  // Okabe and Ito's colors, told apart by color-blind readers; marks differ too.
+  const colors = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8a7000", "#7f7f7f"];
+  const color = (c) => colors[c % colors.length];
   const svgNS = "http://www.w3.org/2000/svg";
   const find = (id) => document.getElementById(id);
   const make = (tag, text, className) => {
@@ -142,10 +142,10 @@
     const x = scale(g.s[0], g.s[g.s.length - 1], box.left, box.right, g.s[0] > 0), y = scale(low, high, box.bottom, box.top);
     axes(svg, box, x, y, [g.parameter === "s" ? "number of features s" : g.parameter, "gap"]);
     const line = (sign) => g.s.map((s, i) => `${x.at(s)},${y.at(g.gap[i] + sign * g.error[i])}`);
-    svg.append(draw("path", { d: "M" + line(1).join("L") + "L" + line(-1).reverse().join("L") + "Z", fill: colours[0], opacity: ".35" }));
-    svg.append(draw("path", { d: "M" + line(0).join("L"), fill: "none", stroke: colours[0], "stroke-width": "2" }));
-    svg.append(draw("path", { d: `M${x.at(g.chosen)},${box.top}V${box.bottom}`, stroke: colours[1], "stroke-dasharray": "6 4" }));
-    const mark = draw("circle", { r: 5, fill: colours[1], visibility: "hidden" });
+    svg.append(draw("path", { d: "M" + line(1).join("L") + "L" + line(-1).reverse().join("L") + "Z", fill: colors[0], opacity: ".35" }));
+    svg.append(draw("path", { d: "M" + line(0).join("L"), fill: "none", stroke: colors[0], "stroke-width": "2" }));
+    svg.append(draw("path", { d: `M${x.at(g.chosen)},${box.top}V${box.bottom}`, stroke: colors[1], "stroke-dasharray": "6 4" }));
+    const mark = draw("circle", { r: 5, fill: colors[1], visibility: "hidden" });
     svg.append(mark);
     const read = find("gap-read");
     let at = g.s.indexOf(g.chosen);
@@ -180,7 +180,7 @@
       const keep = (only === null || data.projection.clusters[i] === only) && (picked === null || picked.has(i));
       node.classList.toggle("dim", !keep);
     });
-    const names = picked === null ? [] : [...picked].map((i) => data.projection.items[i]);
+    const names = picked === null ? [] : [...picked].map((i) => data.projection.samples[i]);
     find("picked").textContent = picked === null ? "" : `${names.length} selected: ${names.slice(0, 30).join(", ")}${names.length > 30 ? ", ..." : ""}`;
   }
   function scatter(part, title) {
@@ -189,15 +189,15 @@
     const p = data.projection[part];
     if (!p) { figure.append(make("p", "Too large to draw, or not numbers.", "quiet")); return figure; }
     const box = { left: 46, right: 390, top: 12, bottom: 300 };
-    const svg = draw("svg", { viewBox: "0 0 400 346", role: "img", "aria-label": `${title}: ${p.x.length} items in two principal components` });
+    const svg = draw("svg", { viewBox: "0 0 400 346", role: "img", "aria-label": `${title}: ${p.x.length} samples in two principal components` });
     const x = scale(Math.min(...p.x), Math.max(...p.x), box.left + 6, box.right - 6), y = scale(Math.min(...p.y), Math.max(...p.y), box.bottom - 6, box.top + 6);
     axes(svg, box, x, y, [`first component, ${Math.round(100 * p.shares[0])} %`, `second, ${Math.round(100 * (p.shares[1] ?? 0))} %`]);
     p.x.forEach((_, i) => {
       const c = data.projection.clusters[i], cx = x.at(p.x[i]), cy = y.at(p.y[i]);
       const node = c % 3 === 0 ? draw("circle", { cx, cy, r: 4.2 }) : c % 3 === 1 ? draw("rect", { x: cx - 3.7, y: cy - 3.7, width: 7.4, height: 7.4 }) : draw("path", { d: `M${cx},${cy - 5}l4.6,8.4h-9.2z` });
-      node.setAttribute("fill", colour(c));
+      node.setAttribute("fill", color(c));
       node.setAttribute("class", "dot");
-      node.addEventListener("pointermove", (event) => showTip(event, `${data.projection.items[i]}: cluster ${c}`));
+      node.addEventListener("pointermove", (event) => showTip(event, `${data.projection.samples[i]}: cluster ${c}`));
       node.addEventListener("pointerleave", hideTip);
       svg.append(node);
       dots.push({ node, i });
@@ -235,7 +235,7 @@
     const bar = make("div", undefined, "bar");
     data.sizes.forEach((size, c) => {
       const button = make("button"), swatch = make("span", undefined, "swatch");
-      swatch.style.background = colour(c);
+      swatch.style.background = color(c);
       button.append(swatch, `cluster ${c} (${size})`);
       button.setAttribute("aria-pressed", "false");
       button.addEventListener("click", () => {
@@ -262,13 +262,13 @@
     canvas.style.aspectRatio = `${Math.max(columns, 12)} / ${Math.max(8, Math.min(columns, rows / 2))}`;
     canvas.style.maxHeight = "34rem";
     canvas.setAttribute("role", "img");
-    canvas.setAttribute("aria-label", `Heatmap of ${rows} items by ${columns} features, items in the order of clusters`);
+    canvas.setAttribute("aria-label", `Heatmap of ${rows} samples by ${columns} features, samples in the order of clusters`);
     const context = canvas.getContext("2d"), image = context.createImageData(canvas.width, rows);
-    // From blue over near white to orange, safe for colour-blind readers.
+    // From blue over near white to orange, safe for color-blind readers.
     const shade = (v) => { const t = Math.min(1, Math.abs(v) / 30), to = v < 0 ? [0, 84, 147] : [184, 74, 0]; return to.map((c) => Math.round(246 + (c - 246) * t)); };
     const rgb = (hex) => [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16));
     h.values.forEach((line, i) => {
-      const cluster = rgb(colour(h.items[i].cluster));
+      const cluster = rgb(color(h.samples[i].cluster));
       for (let j = 0; j < canvas.width; j += 1) {
         const [r, g, b] = j < side - 1 ? cluster : j < side ? [255, 255, 255] : shade(line[Math.floor((j - side) / unit)]);
         image.data.set([r, g, b, 255], 4 * (i * canvas.width + j));
@@ -279,8 +279,8 @@
       const rect = canvas.getBoundingClientRect();
       const i = Math.floor(((event.clientY - rect.top) / rect.height) * rows), j = Math.floor((Math.floor(((event.clientX - rect.left) / rect.width) * canvas.width) - side) / unit);
       if (i < 0 || i >= rows) { hideTip(); return; }
-      const item = `${h.items[i].id}, cluster ${h.items[i].cluster}`;
-      showTip(event, j < 0 || j >= columns ? item : `${item}, ${h.features[j]}: ${(h.values[i][j] / 10).toFixed(1)} sd`);
+      const sample = `${h.samples[i].id}, cluster ${h.samples[i].cluster}`;
+      showTip(event, j < 0 || j >= columns ? sample : `${sample}, ${h.features[j]}: ${(h.values[i][j] / 10).toFixed(1)} sd`);
     });
     canvas.addEventListener("pointerleave", hideTip);
     place.append(canvas);
@@ -288,20 +288,20 @@
 
   // ---- which features make which cluster
   function profiles() {
-    const chosen = data.features.rows.filter((row) => row.chosen && row.centres);
+    const chosen = data.features.rows.filter((row) => row.chosen && row.centers);
     data.sizes.forEach((size, c) => {
       const box = make("div"), heading = make("h3"), swatch = make("span", undefined, "swatch"), list = make("ol");
-      swatch.style.background = colour(c);
-      heading.append(swatch, `Cluster ${c}: ${size} items`);
-      const numbers = chosen.filter((row) => row.centres.every((v) => typeof v === "number"));
+      swatch.style.background = color(c);
+      heading.append(swatch, `Cluster ${c}: ${size} samples`);
+      const numbers = chosen.filter((row) => row.centers.every((v) => typeof v === "number"));
       const stands = (row) => {
-        const others = row.centres.filter((_, i) => i !== c), mean = others.reduce((a, b) => a + b, 0) / others.length;
-        const spread = Math.max(...row.centres) - Math.min(...row.centres) || 1;
-        return { mean, by: ((row.centres[c] - mean) / spread) * row.score };
+        const others = row.centers.filter((_, i) => i !== c), mean = others.reduce((a, b) => a + b, 0) / others.length;
+        const spread = Math.max(...row.centers) - Math.min(...row.centers) || 1;
+        return { mean, by: ((row.centers[c] - mean) / spread) * row.score };
       };
       const ranked = numbers.map((row) => ({ row, ...stands(row) })).sort((a, b) => Math.abs(b.by) - Math.abs(a.by)).slice(0, 8);
-      ranked.forEach(({ row, mean, by }) => list.append(line(row.name, `: ${number(row.centres[c])}, ${by > 0 ? "above" : "below"} the others' ${number(mean)}`)));
-      chosen.filter((row) => !numbers.includes(row)).slice(0, 8 - Math.min(8, ranked.length) + 3).forEach((row) => list.append(line(row.name, `: mostly ${row.centres[c] ?? "unknown"}`)));
+      ranked.forEach(({ row, mean, by }) => list.append(line(row.name, `: ${number(row.centers[c])}, ${by > 0 ? "above" : "below"} the others' ${number(mean)}`)));
+      chosen.filter((row) => !numbers.includes(row)).slice(0, 8 - Math.min(8, ranked.length) + 3).forEach((row) => list.append(line(row.name, `: mostly ${row.centers[c] ?? "unknown"}`)));
       box.append(heading, list);
       find("profiles").append(box);
     });
@@ -317,11 +317,11 @@
     { title: "score", value: (r) => r.score },
   ];
   if (data.features.rows.some((r) => r.weight !== undefined)) featureColumns.push({ title: "weight", value: (r) => r.weight });
-  if (data.features.rows.some((r) => r.centres)) data.sizes.forEach((_, c) => featureColumns.push({ title: `cluster ${c}`, value: (r) => r.centres?.[c] ?? "" }));
+  if (data.features.rows.some((r) => r.centers)) data.sizes.forEach((_, c) => featureColumns.push({ title: `cluster ${c}`, value: (r) => r.centers?.[c] ?? "" }));
   table("features", featureColumns, data.features.rows, "features");
-  const itemColumns = [{ title: "item", text: true, value: (r) => r.id }, { title: "cluster", value: (r) => r.cluster }];
-  if (data.items.rows.some((r) => r.distance !== undefined)) itemColumns.push(
+  const itemColumns = [{ title: "sample", text: true, value: (r) => r.id }, { title: "cluster", value: (r) => r.cluster }];
+  if (data.samples.rows.some((r) => r.distance !== undefined)) itemColumns.push(
     { title: "distance", value: (r) => r.distance }, { title: "second best", value: (r) => r.second }, { title: "silhouette", value: (r) => r.silhouette });
-  table("items", itemColumns, data.items.rows, "items");
+  table("samples", itemColumns, data.samples.rows, "samples");
   document.documentElement.dataset.ready = "yes";
 })();

@@ -1,4 +1,4 @@
-"""summarise(result) -> dict: everything that a page, a file or a notebook shows of a fit."""
+"""summarize(result) -> dict: everything that a page, a file or a notebook shows of a fit."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from ..features.base import Floats
-from ..version import __version__
-from .columns import drawable, standardised, two_components
-from .items import placed
+from .._features.base import Floats
+from .._version import __version__
+from .columns import drawable, standardized, two_components
+from .samples import placed
 
 # What is embedded in a page at most; the page says so where there is more.
 MOST_FEATURES, MOST_ITEMS, MOST_DRAWN_ITEMS, MOST_DRAWN_FEATURES = 3000, 2000, 300, 60
@@ -21,7 +21,7 @@ SMALL_CLUSTER, NEARLY_ALL, LITTLE = 3, 0.9, 0.05
 MOST_VALUES = 50_000_000
 
 
-def summarise(
+def summarize(
     estimator: Any,
     X: Any,
     *,
@@ -36,11 +36,11 @@ def summarise(
     >>> from sparsecluster import SASClustering
     >>> from sparsecluster.datasets import shifted_groups
     >>> X, *_ = shifted_groups(mu=2.0, n_features=30, n_useful=5, group_size=10)
-    >>> result = summarise(SASClustering(n_clusters=3, n_permutations=5).fit(X), X)
+    >>> result = summarize(SASClustering(n_clusters=3, n_permutations=5).fit(X), X)
     >>> result["sizes"], result["n_chosen"]
     ([10, 10, 10], 5)
     >>> print(result["sentences"][0])
-    3 groups of 10, 10 and 10 items; 5 of 30 features make them.
+    3 groups of 10, 10 and 10 samples; 5 of 30 features make them.
     """
     labels = np.asarray(estimator.labels_)
     names = list(estimator._names() if names is None else names)
@@ -49,14 +49,14 @@ def summarise(
     result: dict[str, Any] = {
         "title": title,
         "method": type(estimator).__name__,
-        "n_items": int(labels.size),
+        "n_samples": int(labels.size),
         "n_features": len(names),
         "n_chosen": int(estimator.support_.sum()),
         "sizes": sizes,
         "explained": float(estimator.feature_scores_[estimator.support_].mean()),
         "gap": _gap(estimator),
         "features": _features(estimator, names),
-        "items": _items(estimator, X, ids),
+        "samples": _samples(estimator, X, ids),
         "heatmap": _heatmap(estimator, X, ids, names),
         "projection": _projection(estimator, X, ids),
         "settings": _settings(estimator, command),
@@ -78,7 +78,7 @@ def _listed(numbers: Sequence[int]) -> str:
 def _sentences(result: dict[str, Any]) -> list[str]:
     chosen, total = f"{result['n_chosen']:,}", f"{result['n_features']:,}"
     sentences = [
-        f"{len(result['sizes'])} groups of {_listed(result['sizes'])} items; {chosen} of {total} features make them.",
+        f"{len(result['sizes'])} groups of {_listed(result['sizes'])} samples; {chosen} of {total} features make them.",
         f"The groups explain {result['explained']:.0%} of the spread of these features on average.",
     ]
     best = [row for row in result["features"]["rows"] if row["chosen"]][:3]
@@ -95,7 +95,7 @@ def _warnings(result: dict[str, Any], estimator: Any) -> list[str]:
     found = []
     small = [size for size in result["sizes"] if size < SMALL_CLUSTER]
     if small:
-        found.append(f"{len(small)} of the groups have fewer than {SMALL_CLUSTER} items: they may be outliers.")
+        found.append(f"{len(small)} of the groups have fewer than {SMALL_CLUSTER} samples: they may be outliers.")
     is_tuned = result["gap"] is not None and result["gap"]["parameter"] in ("s", "l1_bound")
     if is_tuned and result["n_chosen"] > NEARLY_ALL * result["n_features"] and result["n_features"] > 10:
         found.append(
@@ -149,14 +149,14 @@ def _features(estimator: Any, names: list[str]) -> dict[str, Any]:
     weights = getattr(estimator, "feature_weights_", None)
     # Chosen ones first, each kind from the best down.
     order = np.lexsort((-scores, ~chosen))
-    centres = getattr(estimator, "cluster_centers_", None)
+    centers = getattr(estimator, "cluster_centers_", None)
     rows = []
     for a in order[:MOST_FEATURES].tolist():
         row: dict[str, Any] = {"name": names[a], "chosen": bool(chosen[a]), "score": float(f"{scores[a]:.4g}")}
         if weights is not None:
             row["weight"] = float(f"{weights[a]:.4g}")
-        if centres is not None:
-            row["centres"] = [_shown(value) for value in centres[:, a].tolist()]
+        if centers is not None:
+            row["centers"] = [_shown(value) for value in centers[:, a].tolist()]
         rows.append(row)
     rest = scores[~chosen & (scores > 0)]
     return {
@@ -174,7 +174,7 @@ def _shown(value: Any) -> Any:
 
 
 def _thinned(labels: Any, most: int) -> Any:
-    """Items evenly from every cluster, cluster after cluster, and some of each however small."""
+    """Samples evenly from every cluster, cluster after cluster, and some of each however small."""
     labels = np.asarray(labels)
     groups = [np.flatnonzero(labels == c) for c in range(int(labels.max()) + 1)]
     if labels.size <= most:
@@ -186,7 +186,7 @@ def _thinned(labels: Any, most: int) -> Any:
     )
 
 
-def _items(estimator: Any, X: Any, ids: list[str]) -> dict[str, Any]:
+def _samples(estimator: Any, X: Any, ids: list[str]) -> dict[str, Any]:
     labels = np.asarray(estimator.labels_)
     known = placed(estimator, X)
     shown = _thinned(labels, MOST_ITEMS)
@@ -205,22 +205,22 @@ def _heatmap(estimator: Any, X: Any, ids: list[str], names: list[str]) -> dict[s
     chosen = np.flatnonzero(estimator.support_)
     columns = chosen[np.argsort(-scores[chosen], kind="stable")][:MOST_DRAWN_FEATURES]
     try:
-        Z = standardised(drawable(estimator, X, columns))
+        Z = standardized(drawable(estimator, X, columns))
     except (TypeError, ValueError, IndexError):
-        return {"values": [], "items": [], "features": [], "left_out": [0, 0]}
+        return {"values": [], "samples": [], "features": [], "left_out": [0, 0]}
     k = int(labels.max()) + 1
     # Features beside those that single out the same cluster, from the highest mean.
     means = np.array([Z[labels == c].mean(axis=0) for c in range(k)])
     owner = np.argmax(np.abs(means), axis=0)
     across = np.lexsort((-scores[columns], owner))
-    items = _thinned(labels, MOST_DRAWN_ITEMS)
+    samples = _thinned(labels, MOST_DRAWN_ITEMS)
     # In tenths of a standard deviation, cut at three of them.
-    values = np.clip(np.round(10 * Z[np.ix_(items, across)]), -30, 30).astype(int)
+    values = np.clip(np.round(10 * Z[np.ix_(samples, across)]), -30, 30).astype(int)
     return {
         "values": values.tolist(),
-        "items": [{"id": ids[i], "cluster": int(labels[i])} for i in items.tolist()],
+        "samples": [{"id": ids[i], "cluster": int(labels[i])} for i in samples.tolist()],
         "features": [names[a] for a in columns[across].tolist()],
-        "left_out": [int(labels.size - items.size), int(chosen.size - columns.size)],
+        "left_out": [int(labels.size - samples.size), int(chosen.size - columns.size)],
     }
 
 
@@ -229,16 +229,16 @@ def _projection(estimator: Any, X: Any, ids: list[str]) -> dict[str, Any]:
     at = np.sort(_thinned(labels, MOST_ITEMS))
     chosen = np.flatnonzero(estimator.support_)
     everything = np.arange(estimator.support_.size)
-    made: dict[str, Any] = {"items": [ids[i] for i in at.tolist()], "clusters": labels[at].tolist()}
+    made: dict[str, Any] = {"samples": [ids[i] for i in at.tolist()], "clusters": labels[at].tolist()}
     for key, columns in (("chosen", chosen), ("all", everything)):
         part = _places(estimator, X, columns, at) if columns.size * at.size <= MOST_VALUES else None
         made[key] = part
     return made
 
 
-def _places(estimator: Any, X: Any, columns: Any, items: Any) -> dict[str, Any] | None:
+def _places(estimator: Any, X: Any, columns: Any, samples: Any) -> dict[str, Any] | None:
     try:
-        values: Floats = drawable(estimator, X, columns)[items]
+        values: Floats = drawable(estimator, X, columns)[samples]
     except (TypeError, ValueError, IndexError):
         return None
     places, shares = two_components(values)

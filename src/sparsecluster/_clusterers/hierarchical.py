@@ -1,0 +1,59 @@
+"""Hierarchical clustering: the tree of merges, cut where k clusters are left."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+from scipy.cluster.hierarchy import linkage as merge
+from scipy.spatial.distance import squareform
+
+from .._features.base import Features, Floats, Labels, Subset, dissimilarity
+from .base import Clusterer, Task, named_like
+
+Linkage = Literal["average", "complete", "single", "weighted", "centroid", "median", "ward"]
+LINKAGES = ("average", "complete", "single", "weighted", "centroid", "median", "ward")
+# Those that have a meaning only for squared distances of coordinates.
+ON_COORDINATES = ("centroid", "median", "ward")
+
+
+class Hierarchical(Clusterer):
+    """The two nearest clusters are merged until k are left.
+
+    How far apart two clusters are: the mean of D_S(i, j) between them ("average"), the largest ("complete"), the
+    smallest ("single"), or by how much their merger raises the within sum of squares ("ward"); and SciPy's "weighted",
+    "centroid" and "median". Nothing is random, and the clusters do not depend on `warm`, only their names.
+    """
+
+    def __init__(self, linkage: Linkage = "average") -> None:
+        if linkage not in LINKAGES:
+            listed = ", ".join(f'"{word}"' for word in LINKAGES)
+            raise ValueError(f"linkage must be one of {listed}; got {linkage!r}.")
+        self.linkage = linkage
+        self.needs = "rows" if linkage in ON_COORDINATES else "pairs"
+
+    def solve(self, task: Task) -> Labels:
+        labels = cut(merges(task.features, task.subset, self.linkage), task.n_clusters)
+        return named_like(labels, task.warm, task.n_clusters)
+
+
+def merges(features: Features, subset: Subset, linkage: Linkage) -> Floats:
+    """The tree: one row a merge, as SciPy has it, at heights in the units of D_S."""
+    gaps = squareform(dissimilarity(features.pairs(subset).similarity), checks=False)
+    if linkage not in ON_COORDINATES:
+        return merge(gaps, linkage)
+    # SciPy takes distances here, and D is a sum of their squares.
+    tree = merge(np.sqrt(gaps), linkage)
+    tree[:, 2] **= 2
+    return tree
+
+
+def cut(tree: Floats, n_clusters: int) -> Labels:
+    """Labels after the first n - k merges: exactly k clusters, also where SciPy's fcluster gives fewer for ties."""
+    n = len(tree) + 1
+    made = n - n_clusters
+    # Merge m makes cluster n + m of two parts. From the last merge back, each part gets the name that its whole has.
+    names = np.arange(n + made)
+    for m, (left, right) in reversed(list(enumerate(tree[:made, :2].astype(np.intp).tolist()))):
+        names[left] = names[right] = names[n + m]
+    return np.unique(names[:n], return_inverse=True)[1].astype(np.int32)

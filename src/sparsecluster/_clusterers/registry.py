@@ -1,0 +1,66 @@
+"""Clusterers by name, and the choice of one that fits the features."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Iterable
+from functools import partial
+
+from .base import Clusterer
+from .hierarchical import Hierarchical
+from .kmeans import HillClimb, KMeans
+from .kmedoids import KMedoids
+from .own import Own
+from .partition import Partition
+from .spectral import Spectral
+
+CLUSTERERS: dict[str, Callable[[], Clusterer]] = {
+    "kmeans": KMeans,
+    "hillclimb": HillClimb,
+    "kmedoids": KMedoids,
+    "spectral": Spectral,
+    "average": partial(Hierarchical, "average"),
+    "complete": partial(Hierarchical, "complete"),
+    "ward": partial(Hierarchical, "ward"),
+    "hierarchical": Hierarchical,
+    "partition": Partition,
+}
+AUTO = "auto"
+# Those that need coordinates. Written down, since what is not installed cannot be made and asked.
+ON_ROWS = ("kmeans", "ward")
+
+
+def make_clusterer(choice: object, has_rows: bool) -> Clusterer:
+    """The clusterer that a word or an object stands for; refused if it needs coordinates and there are none.
+
+    "auto" is k-means for samples that have coordinates and hill climbing for those that have not: both climb the paper's
+    objective.
+    """
+    if isinstance(choice, str):
+        clusterer = named(choice, has_rows)
+    else:
+        clusterer = choice if isinstance(choice, Clusterer) else Own(choice)
+    if clusterer.needs == "rows" and not has_rows:
+        shown = f'"{choice}"' if isinstance(choice, str) else type(choice).__name__
+        raise ValueError(
+            f"clusterer={shown} needs coordinates of the samples, and these features have only dissimilarities of pairs. "
+            f'Use {quoted(name for name in CLUSTERERS if name not in ON_ROWS)} or an object with metric="precomputed".'
+        )
+    return clusterer
+
+
+def named(word: str, has_rows: bool) -> Clusterer:
+    """The clusterer of a word of the table, or "auto"."""
+    if word == AUTO:
+        return KMeans() if has_rows else HillClimb()
+    if word in CLUSTERERS:
+        return CLUSTERERS[word]()
+    allowed = [AUTO, *CLUSTERERS]
+    near = difflib.get_close_matches(word, allowed, n=1)
+    hint = f' Did you mean "{near[0]}"?' if near else ""
+    raise ValueError(f"clusterer must be one of {quoted(allowed)}, or an object with fit_predict; got {word!r}.{hint}")
+
+
+def quoted(words: Iterable[str]) -> str:
+    """Words in quotes with commas between."""
+    return ", ".join(f'"{word}"' for word in words)

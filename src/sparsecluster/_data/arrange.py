@@ -1,0 +1,93 @@
+"""One arrangement for a table, however its rows and columns arrive.
+
+Random numbers are drawn by position and sums are rounded in an order. Both would make the answer depend on how the rows
+and columns happen to be arranged, so they are first put in an order that only their contents decide.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from .._features.base import Subset, Table
+from .._kernels.order import column_fingerprints, mixed, row_fingerprints
+
+# Rows looked at together; a block of the usual width stays in the second-level cache.
+BLOCK_VALUES = 2**17
+# In each round columns are told apart by the rows so far and rows by the columns; few tables need the third.
+ROUNDS = 3
+
+
+class Arrangement(NamedTuple):
+    """Order of the samples and of the columns, and a number of samples that surely differ."""
+
+    samples: Subset
+    columns: Subset
+    distinct_samples: int
+
+
+def arrangement(table: Table, columns: Subset, levels: npt.NDArray[np.bool_] | None = None) -> Arrangement:
+    """The order of the rows and of the given columns of a table, decided by their contents alone.
+
+    Of columns with `levels` only which samples have the same one counts, not the codes.
+
+    Columns that no fingerprint tells apart, as those of an identity matrix, are ordered by their values in the rows as
+    they come: then the order of the columns never matters, and that of the rows only in tables so small and symmetric.
+    """
+    rows = np.zeros(len(table), np.uint64)
+    prints = np.zeros(columns.size, np.uint64)
+    step = max(1, BLOCK_VALUES // columns.size)
+    blocks = [slice(first, first + step) for first in range(0, len(table), step)]
+    coded = np.flatnonzero(levels[columns]) if levels is not None else columns[:0]
+    for _ in range(ROUNDS):
+        salts, prints = mixed(rows), np.zeros_like(prints)
+        names = level_names(table[:, columns[coded]], salts) if coded.size else None
+        for block in blocks:
+            column_fingerprints(_bits(table[block], columns, coded, names, block), salts[block], prints)
+        salts, rows = mixed(prints), np.zeros_like(rows)
+        for block in blocks:
+            row_fingerprints(_bits(table[block], columns, coded, names, block), salts, rows[block])
+    ordered = columns[order_of(prints, lambda a: _bytes(table[:, columns[a]]))]
+    return Arrangement(order_of(rows, lambda i: _bytes(table[i, ordered])), ordered, np.unique(rows).size)
+
+
+def order_of(prints: npt.NDArray[np.uint64], contents: Callable[[int], bytes]) -> Subset:
+    """By fingerprint; where two are equal, by what is there."""
+    order = np.argsort(prints, kind="stable")
+    same = np.flatnonzero(np.diff(prints[order]) == 0)
+    tied = np.union1d(same, same + 1)
+    if tied.size:
+        keys = {i: (prints[i], contents(i)) for i in order[tied].tolist()}
+        order[tied] = sorted(keys, key=keys.__getitem__)
+    return order
+
+
+def _bytes(values: Table) -> bytes:
+    # Zeros of one sign, as in their bits.
+    return (values + 0.0).tobytes()
+
+
+def _bits(
+    block: Table, columns: Subset, coded: Subset, names: npt.NDArray[np.uint64] | None, rows: slice
+) -> npt.NDArray[np.uint64]:
+    if columns.size < block.shape[1]:
+        block = block[:, columns]
+    # Adding zero turns -0.0 into 0.0: they are equal and must have equal fingerprints.
+    bits = (np.ascontiguousarray(block, dtype=np.float64) + 0.0).view(np.uint64)
+    if names is not None:
+        bits[:, coded] = names[rows]
+    return bits
+
+
+def level_names(codes: Table, salts: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
+    """For every value, the sum of the salts of the rows that have the same level in its column."""
+    names = np.zeros(codes.shape, np.uint64)
+    for a in range(codes.shape[1]):
+        _, at = np.unique(codes[:, a], return_inverse=True)
+        sums = np.zeros(at.max() + 1, np.uint64)
+        np.add.at(sums, at, salts)
+        names[:, a] = sums[at]
+    return names

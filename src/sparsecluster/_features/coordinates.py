@@ -1,0 +1,185 @@
+"""Features that own several coordinates or have gaps: categories as indicator columns, numbers that are not all seen.
+
+The Hamming dissimilarity is half the squared distance of indicator columns, so the engine for numbers serves both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from copy import copy
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+
+from .._kernels.gaps import seen_scores
+from .._kernels.objective import between_scores
+from .._kernels.order import shuffle_columns
+from .._kernels.select import take_columns
+from .alone import level_labels, level_score, runs_labels, runs_within
+from .base import Features, Floats, Labels, Mask, Rows, SeenRows, Subset, quadratic_sums
+from .units import Flags, counted_totals, has_two_values
+
+
+class Block(NamedTuple):
+    """The coordinates of one feature: n x width, NaN in gaps, and whether they stand for levels."""
+
+    coordinates: Floats
+    levels: bool = False
+
+
+def number_block(column: Floats) -> Block:
+    """A column of numbers."""
+    return Block(column[:, None])
+
+
+def level_block(codes: Floats) -> Block:
+    """A category of L levels as L - 1 columns whose squared distance is 1 where levels differ."""
+    gap = np.isnan(codes)
+    levels, first, at = np.unique(codes[~gap], return_index=True, return_inverse=True)
+    # Levels as they come, so that their names make no difference.
+    rank = np.argsort(np.argsort(first))
+    coordinates = np.full((codes.size, levels.size - 1), np.nan)
+    coordinates[~gap] = corners(levels.size)[rank[at]]
+    return Block(coordinates, levels=True)
+
+
+def corners(count: int) -> Floats:
+    """The corners of a simplex with sides of length 1: halved indicator columns without the direction they share.
+
+    In column j the first j corners are at the same place, the next one opposite, and the others at zero (Helmert).
+    """
+    at = np.zeros((count, count - 1))
+    for j in range(1, count):
+        at[:j, j - 1], at[j, j - 1] = 1.0, -j
+        at[:, j - 1] /= np.sqrt(2.0 * j * (j + 1))
+    return at
+
+
+class CoordinateFeatures(Features):
+    """Features that own one or more columns of coordinates, centered on what is seen.
+
+    `shares` is what each feature's score is multiplied by; `streams` names the feature whose permutations it follows.
+    """
+
+    def __init__(self, blocks: Sequence[Block], standardize: bool, shares: Floats, streams: Subset) -> None:
+        widths = np.array([block.coordinates.shape[1] for block in blocks])
+        self.n_features, self.shares, self.streams = len(blocks), shares, streams
+        self.levels = np.array([block.levels for block in blocks])
+        self.starts = np.concatenate([[0], np.cumsum(widths)])
+        table = np.concatenate([block.coordinates for block in blocks], axis=1)
+        self.n_samples = len(table)
+        gaps = np.isnan(table)
+        self.has_gaps = bool(gaps.any())
+        self.seen: Mask | None = (~gaps).astype(np.uint8) if self.has_gaps else None
+        # Twice: the first mean of large values is off by a rounding that the second removes.
+        for _ in range(2):
+            table = table - np.nanmean(table, axis=0)
+        self.table: Floats = np.nan_to_num(table, nan=0.0)
+        if standardize:
+            # First by the largest value, so that squares of very large or small values stay within range.
+            largest = np.abs(self.table).max(axis=0)
+            self.table /= np.where(np.repeat(self.levels, widths), 1.0, largest)
+        columns = np.einsum("ia,ia->a", self.table, self.table)
+        total = np.add.reduceat(columns, self.starts[:-1])
+        two_valued, apart = self._two_valued()
+        seen = 1.0 - gaps[:, self.starts[:-1]].mean(axis=0)
+        self._total = counted_totals(total, standardize, two_valued, apart, shares, seen)
+        scale = np.repeat(self._total / total, widths)
+        self.table *= np.sqrt(scale)
+        # A column in which only one level is left has no spread; what it has must still divide.
+        self._columns = np.maximum(columns * scale, np.finfo(float).tiny)
+        self._part = self._columns * np.repeat(shares / self._total, widths)
+        self._column_shares = np.repeat(shares / widths, widths)
+        self._best_scores: dict[int, Floats] = {}
+
+    @property
+    def total(self) -> Floats:
+        return self._total
+
+    def _two_valued(self) -> tuple[Flags, Floats]:
+        """Which features have a dissimilarity of either 0 or one value, and that value."""
+        first = self.starts[:-1]
+        numbers = self._with_gaps(first)
+        apart = (np.fmax.reduce(numbers, axis=0) - np.fmin.reduce(numbers, axis=0)) ** 2
+        return self.levels | has_two_values(numbers), np.where(self.levels, 1.0, apart)
+
+    def columns(self, subset: Subset) -> Subset:
+        """The columns of some features."""
+        if self.starts[-1] == self.n_features:
+            return subset
+        first, widths = self.starts[subset], np.diff(self.starts)[subset]
+        return np.arange(widths.sum()) + np.repeat(first - (np.cumsum(widths) - widths), widths)
+
+    def _explained(self, by_column: Floats) -> Floats:
+        return np.add.reduceat(by_column * self._part, self.starts[:-1])
+
+    def scores(self, labels: Labels, n_clusters: int) -> Floats:
+        if self.seen is None:
+            return self._explained(between_scores(self.table, self._columns, labels, n_clusters))
+        return self._explained(seen_scores(self.table, self.seen, self._columns, labels, n_clusters))
+
+    def _counted(self, subset: Subset, weights: Floats | None) -> Floats:
+        """How many times each column of some features counts."""
+        widths = np.diff(self.starts)[subset]
+        return np.ones(widths.sum()) if weights is None else np.repeat(weights, widths)
+
+    def seen_pairs(self, subset: Subset, weights: Floats | None = None) -> tuple[Floats, Floats | None]:
+        columns, counted = self.columns(subset), self._counted(subset, weights)
+        rows = take_columns(self.table, columns)
+        if weights is not None:
+            rows *= np.sqrt(counted)
+        if self.seen is None:
+            return rows @ rows.T, None
+        # Over what both have seen: sum (x_i - x_j)^2 = sum x_i^2 seen_j + sum seen_i x_j^2 - 2 sum x_i x_j.
+        seen = take_columns(self.seen, columns).astype(np.float64)
+        squares = rows**2 @ seen.T
+        return rows @ rows.T - (squares + squares.T) / 2, (seen * (self._column_shares[columns] * counted)) @ seen.T
+
+    def rows(self, subset: Subset, weights: Floats | None = None) -> Rows | SeenRows:
+        columns, counted = self.columns(subset), self._counted(subset, weights)
+        table = take_columns(self.table, columns)
+        return Rows(table, counted) if self.seen is None else SeenRows(table, counted, take_columns(self.seen, columns))
+
+    def pair_sums(self, counts: Floats) -> Floats:
+        if self.seen is not None:
+            return super().pair_sums(counts)
+        return np.add.reduceat(quadratic_sums(self.table, counts), self.starts[:-1])
+
+    def univariate(self, n_clusters: int) -> Floats:
+        if n_clusters not in self._best_scores:
+            best = np.ones(self.n_features)
+            numbers = np.flatnonzero(~self.levels)
+            columns = self.starts[:-1][numbers]
+            best[numbers] = 1.0 - runs_within(self._with_gaps(columns), n_clusters) / self._columns[columns]
+            for a in np.flatnonzero(self.levels).tolist():
+                codes = self._codes(a)
+                best[a] = level_score(np.unique(codes[~np.isnan(codes)], return_counts=True)[1], n_clusters)
+            self._best_scores[n_clusters] = self.shares * best
+        return self._best_scores[n_clusters]
+
+    def univariate_labels(self, feature: int, n_clusters: int) -> Labels:
+        if self.levels[feature]:
+            return level_labels(self._codes(feature), n_clusters)
+        return runs_labels(self._with_gaps(self.columns(np.array([feature])))[:, 0], n_clusters)
+
+    def _with_gaps(self, columns: Any) -> Floats:
+        table = self.table[:, columns]
+        return table if self.seen is None else np.where(self.seen[:, columns], table, np.nan)
+
+    def _codes(self, feature: int) -> Floats:
+        """The level of every sample, numbered from 0; NaN in gaps."""
+        block = self._with_gaps(slice(self.starts[feature], self.starts[feature + 1]))
+        gap = np.isnan(block[:, 0])
+        codes = np.full(self.n_samples, np.nan)
+        codes[~gap] = np.unique(block[~gap], axis=0, return_inverse=True)[1].ravel()
+        return codes
+
+    def permuted(self, seed: int) -> Self:
+        other = copy(self)
+        streams = np.repeat(self.streams, np.diff(self.starts))
+        other.table = self.table.copy()
+        shuffle_columns(other.table, streams, np.uint64(seed))
+        if self.seen is not None:
+            other.seen = self.seen.copy()
+            shuffle_columns(other.seen, streams, np.uint64(seed))
+        return other

@@ -1,0 +1,189 @@
+"""Any dissimilarity: one n x n matrix a feature, given or computed, read when it is needed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from copy import copy
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from .._data.arrange import ROUNDS, Arrangement
+from .._kernels.matrices import (
+    add_permuted_stack,
+    add_seen_stack,
+    add_stack,
+    matrix_fingerprints,
+    mirror,
+    seen_stack_within,
+    stack_within,
+)
+from .._kernels.order import mixed, shuffle_columns
+from .alone import pairs_labels
+from .base import Features, Floats, Labels, Pairs, Subset, Table, as_if_all_seen
+from .units import counted_totals
+
+# Bytes of matrices that are kept where reading one means computing or rearranging it.
+KEEP_BYTES = 2**28
+# Bytes of matrices that are put together in one stack, which saves the calls for each.
+STACK_BYTES = 2**28
+
+
+class Matrices:
+    """p matrices of n x n, each read by a function when it is asked for; those in `gapped` have pairs not seen."""
+
+    def __init__(
+        self, read: Callable[[int], Any], count: int, n_samples: int, gapped: frozenset[int], computed: bool
+    ) -> None:
+        self.read, self.count, self.n_samples, self.gapped, self.computed = read, count, n_samples, gapped, computed
+        self._kept: dict[int, Table] = {}
+        self._stack: Floats | None = None
+
+    def __getitem__(self, a: int) -> Table:
+        if a in self._kept:
+            return self._kept[a]
+        matrix = with_marked_diagonal(self.read(a)) if a in self.gapped else as_floats(self.read(a))
+        # What is already in memory or in a file of the user's is not kept a second time.
+        if self.computed and (len(self._kept) + 1) * matrix.nbytes <= KEEP_BYTES:
+            self._kept[a] = matrix
+        return matrix
+
+    def arranged(self, samples: Subset) -> Matrices:
+        """The matrices between some of the samples, or all of them in another order."""
+        return Matrices(
+            lambda a: self[a][np.ix_(samples, samples)], self.count, samples.size, self.gapped, computed=True
+        )
+
+    def values(self, a: int) -> tuple[bool, float, float]:
+        """Whether a matrix has one value besides zero, its largest value, and the share of the samples seen in it."""
+        matrix = self[a]
+        gaps = np.isnan(matrix)
+        largest = 0.0 if gaps.all() else float(np.nanmax(matrix))
+        return bool(((matrix == 0) | (matrix == largest) | gaps).all()), largest, float(np.sqrt(1.0 - gaps.mean()))
+
+    def stacks(self, chosen: Subset) -> Iterator[tuple[Table, Subset, slice]]:
+        """Matrices of some features in stacks, with the place of each in its stack and which of the features they are.
+
+        All at once where they are small; else one by one, so that no more than one has to be in memory.
+        """
+        if self.count * self.n_samples**2 * 8 <= STACK_BYTES:
+            if self._stack is None:
+                self._stack = np.stack([np.asarray(self[a], dtype=np.float64) for a in range(self.count)])
+                self._kept = dict(enumerate(self._stack))
+            yield self._stack, chosen, slice(None)
+        else:
+            for f, a in enumerate(chosen.tolist()):
+                yield self[a][None], np.zeros(1, np.intp), slice(f, f + 1)
+
+
+def as_floats(given: Any) -> Table:
+    """A matrix as the kernels read it; no copy where it is one of floats already."""
+    matrix = np.asarray(given)
+    return matrix if matrix.dtype in (np.float64, np.float32) else matrix.astype(np.float64)
+
+
+def with_marked_diagonal(given: Any) -> Floats:
+    """A copy with 0 on the diagonal for samples that are seen with some other sample and NaN for the rest."""
+    matrix = np.array(given, dtype=np.float64)
+    matrix[np.isnan(matrix)] = np.nan  # one bit pattern for all
+    np.fill_diagonal(matrix, np.nan)
+    alone = np.isnan(matrix).all(axis=1)
+    np.fill_diagonal(matrix, np.where(alone, np.nan, 0.0))
+    return matrix
+
+
+class MatrixFeatures(Features):
+    """Some of the matrices, one feature each; orders[f, i] is the row of sample i in the matrix of feature f.
+
+    `shares` is what each feature's score is multiplied by; `streams` names the feature whose permutations it follows.
+    """
+
+    has_rows = False
+
+    def __init__(self, matrices: Matrices, chosen: Subset, standardize: bool, shares: Floats, streams: Subset) -> None:
+        self.matrices, self.chosen, self.shares, self.streams = matrices, chosen, shares, streams
+        self.n_samples, self.n_features = matrices.n_samples, chosen.size
+        self.orders: npt.NDArray[np.intp] = np.tile(np.arange(self.n_samples), (chosen.size, 1))
+        self.is_permuted = False
+        self.has_gaps = not matrices.gapped.isdisjoint(chosen.tolist())
+        self._whole = self._within(np.arange(chosen.size), np.zeros(self.n_samples, np.int32), 1)
+        two_valued, apart, seen = (np.array(each) for each in zip(*map(matrices.values, chosen.tolist()), strict=True))
+        self._total = counted_totals(self._whole, standardize, two_valued, apart, shares, seen)
+        # A matrix of zeros, as there may be between the samples of a sample, says nothing.
+        self._units = np.divide(self._total, self._whole, out=np.zeros(chosen.size), where=self._whole > 0)
+        # Shared with all permuted copies: permuting a feature does not change what can be had from it alone.
+        self._best_scores: dict[int, Floats] = {}
+
+    @property
+    def total(self) -> Floats:
+        return self._total
+
+    def _within(self, subset: Subset, labels: Labels, n_clusters: int) -> Floats:
+        kernel = seen_stack_within if self.has_gaps else stack_within
+        within = np.empty(subset.size)
+        for stack, places, part in self.matrices.stacks(self.chosen[subset]):
+            within[part] = kernel(stack, places, self.orders[subset[part]], labels, n_clusters)
+            del stack  # before the next one is read
+        return within
+
+    def _explained(self, subset: Subset, labels: Labels, n_clusters: int) -> Floats:
+        within, whole = self._within(subset, labels, n_clusters), self._whole[subset]
+        left = np.divide(within, whole, out=np.ones(subset.size), where=whole > 0)
+        return self.shares[subset] * np.clip(1.0 - left, 0.0, 1.0)
+
+    def scores(self, labels: Labels, n_clusters: int) -> Floats:
+        return self._explained(np.arange(self.n_features), labels, n_clusters)
+
+    def seen_pairs(self, subset: Subset, weights: Floats | None = None) -> tuple[Floats, Floats | None]:
+        counted = np.ones(subset.size) if weights is None else weights
+        total = np.zeros((self.n_samples, self.n_samples))
+        seen = np.zeros_like(total) if self.has_gaps else None
+        for stack, places, part in self.matrices.stacks(self.chosen[subset]):
+            orders, units = self.orders[subset[part]], self._units[subset[part]] * counted[part]
+            if seen is not None:
+                add_seen_stack(stack, places, orders, units, self.shares[subset[part]] * counted[part], total, seen)
+            elif self.is_permuted:
+                add_permuted_stack(stack, places, orders, units, total)
+            else:
+                add_stack(stack, places, units, total)
+            del stack
+        mirror(total)
+        if seen is not None:
+            mirror(seen)
+        return -total / 2, seen
+
+    def univariate(self, n_clusters: int) -> Floats:
+        if n_clusters not in self._best_scores:
+            best = [
+                self._explained(np.array([f]), self.univariate_labels(f, n_clusters), n_clusters)
+                for f in range(self.n_features)
+            ]
+            self._best_scores[n_clusters] = np.concatenate(best)
+        return self._best_scores[n_clusters]
+
+    def univariate_labels(self, feature: int, n_clusters: int) -> Labels:
+        # In the order of the rows, so that a permuted copy finds what the data found.
+        similarity = -np.asarray(self.matrices[int(self.chosen[feature])], dtype=np.float64) / 2
+        if self.has_gaps:
+            similarity = as_if_all_seen(np.nan_to_num(similarity), (~np.isnan(similarity)).astype(np.float64))
+        return pairs_labels(Pairs(similarity), n_clusters)[self.orders[feature]]
+
+    def permuted(self, seed: int) -> Self:
+        other = copy(self)
+        orders = self.orders.T.copy()
+        shuffle_columns(orders, self.streams, np.uint64(seed))
+        other.orders, other.is_permuted = np.ascontiguousarray(orders.T), True
+        return other
+
+
+def matrix_arrangement(matrices: Matrices) -> Arrangement:
+    """Order of the samples and of the matrices that their contents decide, whatever order they come in."""
+    samples = np.zeros(matrices.n_samples, np.uint64)
+    prints = np.zeros(matrices.count, np.uint64)
+    for _ in range(ROUNDS):
+        salts, feature_salts, samples = mixed(samples), mixed(prints), np.zeros_like(samples)
+        for a in range(matrices.count):
+            bits = (np.ascontiguousarray(matrices[a], dtype=np.float64) + 0.0).view(np.uint64)
+            prints[a] = matrix_fingerprints(bits, salts, feature_salts[a], samples)
+    return Arrangement(np.argsort(samples, kind="stable"), np.argsort(prints, kind="stable"), np.unique(samples).size)

@@ -1,0 +1,123 @@
+"""Numbers: delta_a(i, j) = (x_ia - x_ja)^2."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+
+from .._kernels.objective import between_scores
+from .._kernels.order import shuffle_columns
+from .._kernels.select import take_columns
+from .alone import runs_labels, runs_within
+from .base import Features, Floats, Labels, Rows, Subset, Table, quadratic_sums
+from .units import counted_totals, has_two_values
+
+# Above this share of the columns, leaving the others out by zero weights is cheaper than copying the chosen ones.
+COPY_SHARE = 0.5
+# Bytes of a table that is not worth building again to save its memory.
+SMALL = 2**24
+# Values copied together: few enough to stay in the cache.
+BLOCK_VALUES = 2**17
+
+
+@dataclass(frozen=True)
+class Source:
+    """The user's table, untouched, and how it is to be read."""
+
+    values: Table
+    samples: Subset
+    columns: Subset
+    standardize: bool
+
+    def table(self) -> Table:
+        """Samples x columns in the given order, centered; where standardized, with total 1, two-valued ones on average."""
+        table = np.ascontiguousarray(self.values[np.ix_(self.samples, self.columns)])
+        # Twice: the first mean of large values is off by a rounding that the second removes.
+        for _ in range(2):
+            table -= table.mean(axis=0, dtype=np.float64).astype(table.dtype)
+        if self.standardize:
+            # First by the largest value, so that squares of very large or small values stay within range.
+            table /= np.maximum(table.max(axis=0), -table.min(axis=0))
+            total = totals(table)
+            two_valued = has_two_values(table)
+            if two_valued.any():
+                apart = np.where(two_valued, np.ptp(table, axis=0).astype(np.float64) ** 2, 1.0)
+                total /= counted_totals(total, True, two_valued, apart)
+            table /= np.sqrt(total).astype(table.dtype)
+        return table
+
+
+def totals(table: Table) -> Floats:
+    """T_a of every centered column."""
+    return np.einsum("ia,ia->a", table, table, dtype=np.float64)
+
+
+class NumericFeatures(Features):
+    """Columns of a table of finite numbers, none of them constant, one feature each."""
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self.n_samples, self.n_features = source.samples.size, source.columns.size
+        self._table: Table | None = None
+        self._total: Floats | None = None
+        self.shares = np.ones(self.n_features)
+        # Shared with all permuted copies: permuting a column does not change what can be had from it alone.
+        self._best_scores: dict[int, Floats] = {}
+
+    @property
+    def table(self) -> Table:
+        if self._table is None:
+            self._table = self.source.table()
+        return self._table
+
+    @property
+    def total(self) -> Floats:
+        if self._total is None:
+            self._total = totals(self.table)
+        return self._total
+
+    def scores(self, labels: Labels, n_clusters: int) -> Floats:
+        return between_scores(self.table, self.total, labels, n_clusters)
+
+    def seen_pairs(self, subset: Subset, weights: Floats | None = None) -> tuple[Floats, None]:
+        gram = np.zeros((self.n_samples, self.n_samples))
+        # In blocks of columns, so that the copy of the chosen ones stays small.
+        step = max(1, BLOCK_VALUES // self.n_samples)
+        for first in range(0, subset.size, step):
+            rows = take_columns(self.table, subset[first : first + step])
+            if weights is not None:
+                rows *= np.sqrt(weights[first : first + step]).astype(rows.dtype)
+            gram += rows @ rows.T
+        return gram, None
+
+    def rows(self, subset: Subset, weights: Floats | None = None) -> Rows:
+        counted = self.shares[: subset.size] if weights is None else weights
+        if subset.size <= COPY_SHARE * self.n_features:
+            return Rows(take_columns(self.table, subset), counted)
+        of_all = np.zeros(self.n_features)
+        of_all[subset] = counted
+        return Rows(self.table, of_all)
+
+    def pair_sums(self, counts: Floats) -> Floats:
+        return quadratic_sums(self.table, counts)
+
+    def univariate(self, n_clusters: int) -> Floats:
+        if n_clusters not in self._best_scores:
+            self._best_scores[n_clusters] = 1.0 - runs_within(self.table, n_clusters) / self.total
+        return self._best_scores[n_clusters]
+
+    def univariate_labels(self, feature: int, n_clusters: int) -> Labels:
+        return runs_labels(self.table[:, feature], n_clusters)
+
+    def permuted(self, seed: int) -> Self:
+        copy = type(self)(self.source)
+        copy._best_scores = self._best_scores
+        copy._table = self.source.table() if self._table is None else self._table.copy()
+        shuffle_columns(copy._table, np.arange(self.n_features), np.uint64(seed))
+        return copy
+
+    def release(self) -> None:
+        if self._table is not None and self._table.nbytes > SMALL:
+            self._table = None

@@ -1,0 +1,172 @@
+"""Numbers in a table that is mostly zero and never made dense as a whole: delta_a(i, j) = (x_ia - x_ja)^2."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from copy import copy
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from .._data.arrange_sparse import ByColumn, ByRow, sparse_arrangement, tidy
+from .._kernels.sparse import dense_columns, shuffle_samples, sparse_gram, sparse_rows, sparse_scores
+from .alone import runs_labels, runs_within
+from .base import Features, Floats, Labels, SparseRows, Subset, Table
+from .mixed import owners_of, shares_of, together
+from .numeric import BLOCK_VALUES
+from .units import Flags, counted_totals
+
+# Above this share of stored values, products of whole columns are cheaper than those of what is stored.
+DENSE_SHARE = 1 / 8
+
+
+def varying(matrix: ByColumn | ByRow) -> Subset:
+    """Columns that have two different values."""
+    largest, smallest = (extreme.toarray().ravel() for extreme in (matrix.max(axis=0), matrix.min(axis=0)))
+    return np.flatnonzero(largest > smallest)
+
+
+class Columns(NamedTuple):
+    """Columns x - means, of which x is mostly zero: column a is values[starts[a]:starts[a+1]] at `samples`."""
+
+    values: Floats
+    samples: npt.NDArray[np.int32]
+    starts: npt.NDArray[np.int64]
+    means: Floats
+
+
+@dataclass(frozen=True)
+class SparseSource:
+    """The user's sparse table, untouched, and how it is to be read."""
+
+    values: ByColumn
+    samples: Subset
+    columns: Subset
+    standardize: bool
+    groups: Subset
+
+    @cached_property
+    def owners(self) -> Subset:
+        """The feature of every column."""
+        return owners_of(self.groups[self.columns])
+
+    def features(self) -> Features:
+        return together([SparseFeatures(self)], [np.arange(self.columns.size)], self.owners)
+
+    def take(self, places: Subset, n_clusters: int) -> Self | None:
+        part = tidy(self.values, self.columns, self.samples[places])
+        usable = varying(part)
+        if not usable.size or sparse_arrangement(part, usable).distinct_samples < n_clusters:
+            return None
+        return replace(self, samples=self.samples[places], columns=self.columns[usable])
+
+    def look(self, column: int, samples: Any, at: Subset) -> Table:
+        return self.values[:, [column]].toarray()[samples, 0]
+
+    def table(self) -> tuple[Columns, Floats]:
+        """Samples x columns in the given order, centered; and the totals of the columns, their shares if standardized."""
+        part = tidy(self.values, self.columns, self.samples)
+        n, p = part.shape
+        values, starts = part.data.astype(np.float64), part.indptr.astype(np.int64)
+        counts = np.diff(starts)
+        column = np.repeat(np.arange(p), counts)
+
+        def over(each: Floats) -> Floats:
+            return np.bincount(column, weights=each, minlength=p).astype(np.float64, copy=False)
+
+        # Twice: the first mean of large values is off by a rounding that the second removes.
+        means = np.zeros(p)
+        for _ in range(2):
+            means += (over(values - means[column]) - (n - counts) * means) / n
+            # A column without zeros is centered itself, so that a small spread about a large value keeps its digits.
+            # With a zero in it the spread of a column is not small.
+            shift = np.where(counts == n, means, 0.0)
+            values -= shift[column]
+            means -= shift
+        if self.standardize:
+            # First by the largest value, so that squares of very large or small values stay within range.
+            scale = np.maximum.reduceat(np.abs(values), starts[:-1])
+            values, means = values / scale[column], means / scale
+        total = over((values - means[column]) ** 2) + (n - counts) * means**2
+        if self.standardize:
+            counted = counted_totals(total, True, *two_values(values, starts, n), shares_of(self.owners))
+            scale = np.sqrt(total / counted)
+            values, means, total = values / scale[column], means / scale, counted
+        return Columns(values, part.indices.astype(np.int32), starts, means), total
+
+
+def two_values(values: Floats, starts: npt.NDArray[np.int64], n_samples: int) -> tuple[Flags, Floats]:
+    """Which columns take two values, zero among them where it is not stored, and the square of their difference."""
+    counts = np.diff(starts)
+    low, high = (extreme.reduceat(values, starts[:-1]) for extreme in (np.minimum, np.maximum))
+    at_an_end = (values == np.repeat(low, counts)) | (values == np.repeat(high, counts))
+    full = counts == n_samples
+    two = np.logical_and.reduceat(at_an_end, starts[:-1]) & (full | (low == high))
+    return two, np.where(full, high - low, np.maximum(np.abs(low), np.abs(high))) ** 2
+
+
+class SparseFeatures(Features):
+    """Columns of a sparse table of finite numbers, none of them constant, one feature each."""
+
+    def __init__(self, source: SparseSource) -> None:
+        self.source = source
+        self.n_samples, self.n_features = source.samples.size, source.columns.size
+        self.columns, self._total = source.table()
+        self.shares, self.streams = shares_of(source.owners), source.owners
+        # Shared with all permuted copies: permuting a column does not change what can be had from it alone.
+        self._best_scores: dict[int, Floats] = {}
+
+    @property
+    def total(self) -> Floats:
+        return self._total
+
+    def scores(self, labels: Labels, n_clusters: int) -> Floats:
+        return self.shares * sparse_scores(*self.columns, self.total, labels, n_clusters)
+
+    def seen_pairs(self, subset: Subset, weights: Floats | None = None) -> tuple[Floats, None]:
+        table = self.columns if weights is None else self._scaled(subset, np.sqrt(weights))
+        dense = np.diff(table.starts)[subset] > DENSE_SHARE * self.n_samples
+        gram = sparse_gram(*table, subset[~dense], self.n_samples)
+        for block in self._blocks(table, subset[dense]):
+            gram += block.T @ block
+        return gram, None
+
+    def _scaled(self, subset: Subset, scale: Floats) -> Columns:
+        """The columns, those of a subset multiplied and the others zero."""
+        of_all = np.zeros(self.n_features)
+        of_all[subset] = scale
+        values = self.columns.values * np.repeat(of_all, np.diff(self.columns.starts))
+        return self.columns._replace(values=values, means=self.columns.means * of_all)
+
+    def _blocks(self, table: Columns, subset: Subset) -> Iterator[Floats]:
+        """Columns made dense, one a row, so few at a time that they stay in the cache."""
+        step = max(1, BLOCK_VALUES // self.n_samples)
+        for first in range(0, subset.size, step):
+            yield dense_columns(*table, subset[first : first + step], self.n_samples)
+
+    def rows(self, subset: Subset, weights: Floats | None = None) -> SparseRows:
+        values, columns, starts = sparse_rows(*self.columns[:3], subset, self.n_samples)
+        counted = np.ones(subset.size) if weights is None else weights
+        return SparseRows(values, columns, starts, self.columns.means[subset], counted)
+
+    def univariate(self, n_clusters: int) -> Floats:
+        if n_clusters not in self._best_scores:
+            blocks = self._blocks(self.columns, np.arange(self.n_features))
+            within = [runs_within(block.T, n_clusters) for block in blocks]
+            self._best_scores[n_clusters] = self.shares * (1.0 - np.concatenate(within) / self.total)
+        return self._best_scores[n_clusters]
+
+    def univariate_labels(self, feature: int, n_clusters: int) -> Labels:
+        return runs_labels(dense_columns(*self.columns, np.array([feature]), self.n_samples)[0], n_clusters)
+
+    def permuted(self, seed: int) -> Self:
+        # Of a permuted column only the samples of its values change; all else is shared.
+        other = copy(self)
+        samples = shuffle_samples(
+            self.columns.samples, self.columns.starts, self.n_samples, self.streams, np.uint64(seed)
+        )
+        other.columns = self.columns._replace(samples=samples)
+        return other

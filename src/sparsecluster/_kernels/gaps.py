@@ -1,0 +1,170 @@
+"""K-means on rows with gaps: each coordinate's mean and count in a cluster are over the samples where it is seen.
+
+Lowers sum_k sum_a w_a sum_{i in C_k, a seen in i} (x_ia - m_ka)^2, the within of what is seen, by the seeds, passes and
+moves of the other forms. (Chi, Chi and Baraniuk, "k-POD", 2016, lower the same by filling in and Lloyd's passes.)
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ._jit import inline, kernel
+from .moves import LEAST_GAIN, draw, join_if_nearer, reassign, settle_seed
+from .objective import group_samples
+
+
+@kernel
+def seed_seen(rows, weights, seen, uniforms):
+    """`seed_pairs` on rows with gaps: distances over what both have, as if all were seen; 0 if they share nothing."""
+    n = rows.shape[0]
+    labels = np.zeros(n, np.int32)
+    near = np.ones(n)
+    taken = np.zeros(n, np.bool_)
+    whole = weights.sum()
+    for c in range(uniforms.size):
+        seed = draw(near, uniforms[c], taken)
+        for i in range(n):
+            gap = 0.0
+            shared = 0.0
+            for a in range(weights.size):
+                both = weights[a] * seen[i, a] * seen[seed, a]
+                gap += both * (rows[i, a] - rows[seed, a]) * (rows[i, a] - rows[seed, a])
+                shared += both
+            join_if_nearer(labels, near, taken, i, c, gap * whole / shared if shared > 0.0 else 0.0)
+        settle_seed(labels, near, taken, seed, c)
+    return labels
+
+
+@inline
+def settle_means(sums, counts, weights, c, means, joining, leaving):
+    """Of cluster c: its means, and what a squared distance to them costs when a sample joins or leaves.
+
+    To n_ka samples joins one at n_ka / (n_ka + 1) of its squared distance to their mean; from n_ka samples one leaves and
+    takes n_ka / (n_ka - 1) of it away, or nothing if it was the only one.
+    """
+    for a in range(weights.size):
+        count = counts[c, a]
+        means[c, a] = sums[c, a] / max(count, 1.0)
+        joining[c, a] = weights[a] * count / (count + 1.0)
+        leaving[c, a] = weights[a] * count / (count - 1.0) if count > 1.0 else 0.0
+
+
+@inline
+def shift_sample(sums, counts, rows, seen, i, c, sign):
+    """Add a sample to the sums and counts of a cluster, or take it away."""
+    for a in range(rows.shape[1]):
+        sums[c, a] += sign * rows[i, a]
+        counts[c, a] += sign * seen[i, a]
+
+
+@inline
+def seen_distance(row, mask, center, factors):
+    """Squared distance of what is seen of a sample to a center, with factors."""
+    total = 0.0
+    for a in range(row.size):
+        d = row[a] - center[a]
+        total += factors[a] * mask[a] * d * d
+    return total
+
+
+@kernel
+def sum_seen(rows, seen, labels, sums, counts, sizes):
+    """Fill sums and counts of what is seen (k x q) and the sizes of the clusters."""
+    sums[:] = 0.0
+    counts[:] = 0.0
+    sizes[:] = 0.0
+    for i in range(labels.size):
+        shift_sample(sums, counts, rows, seen, i, labels[i], 1.0)
+        sizes[labels[i]] += 1.0
+
+
+@kernel
+def within_seen(rows, weights, seen, labels, means):
+    """Sum of squared distances of what is seen to the means of the clusters."""
+    total = 0.0
+    for i in range(labels.size):
+        total += seen_distance(rows[i], seen[i], means[labels[i]], weights)
+    return total
+
+
+@kernel
+def improve_seen(rows, weights, seen, labels, k, lloyd_passes, move_passes):
+    """Lloyd passes, then single-sample moves until none lowers the within. Changes `labels` in place; returns -within."""
+    n, width = rows.shape
+    sums = np.empty((k, width))
+    counts = np.empty((k, width))
+    means = np.empty((k, width))
+    joining = np.empty((k, width))
+    leaving = np.empty((k, width))
+    sizes = np.empty(k)
+    sum_seen(rows, seen, labels, sums, counts, sizes)
+    for _ in range(lloyd_passes):
+        for c in range(k):
+            settle_means(sums, counts, weights, c, means, joining, leaving)
+        changed = 0
+        for i in range(n):
+            there = labels[i]
+            nearest = seen_distance(rows[i], seen[i], means[there], weights)
+            for c in range(k):
+                d = seen_distance(rows[i], seen[i], means[c], weights)
+                if d < nearest:
+                    nearest = d
+                    there = c
+            changed += reassign(labels, sizes, i, there)
+        if changed == 0:
+            break
+        sum_seen(rows, seen, labels, sums, counts, sizes)
+    for c in range(k):
+        settle_means(sums, counts, weights, c, means, joining, leaving)
+    tolerance = 0.0
+    for i in range(n):
+        tolerance += LEAST_GAIN * seen_distance(rows[i], seen[i], np.zeros(width), weights)
+    for _ in range(move_passes):
+        moved = 0
+        for i in range(n):
+            here = labels[i]
+            if sizes[here] <= 1.0:
+                continue
+            saved = seen_distance(rows[i], seen[i], means[here], leaving[here])
+            most = tolerance
+            there = here
+            for c in range(k):
+                if c != here:
+                    gain = saved - seen_distance(rows[i], seen[i], means[c], joining[c])
+                    if gain > most:
+                        most = gain
+                        there = c
+            if there != here:
+                reassign(labels, sizes, i, there)
+                shift_sample(sums, counts, rows, seen, i, here, -1.0)
+                shift_sample(sums, counts, rows, seen, i, there, 1.0)
+                settle_means(sums, counts, weights, here, means, joining, leaving)
+                settle_means(sums, counts, weights, there, means, joining, leaving)
+                moved += 1
+        if moved == 0:
+            break
+    return -within_seen(rows, weights, seen, labels, means)
+
+
+@kernel
+def seen_scores(table, seen, total, labels, k):
+    """Score of every column over what is seen of it; columns have mean 0 over what is seen, and 0 in gaps."""
+    p = table.shape[1]
+    order, starts = group_samples(labels, k)
+    scores = np.zeros(p)
+    sums = np.empty(p)
+    counts = np.empty(p)
+    for c in range(k):
+        sums[:] = 0.0
+        counts[:] = 0.0
+        for at in range(starts[c], starts[c + 1]):
+            row = table[order[at]]
+            mask = seen[order[at]]
+            for a in range(p):
+                sums[a] += row[a]
+                counts[a] += mask[a]
+        for a in range(p):
+            scores[a] += sums[a] * sums[a] / max(counts[a], 1.0)
+    for a in range(p):
+        scores[a] = min(scores[a] / total[a], 1.0)
+    return scores

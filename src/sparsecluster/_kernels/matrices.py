@@ -1,0 +1,128 @@
+"""One n x n dissimilarity a feature; NaN where a pair is not seen.
+
+Matrices come in stacks (m x n x n), and places[f] says which one is feature f. orders[f, i] is the row of sample i in the
+matrix of feature f: a permuted copy differs from the data in these alone.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ._jit import inline, kernel
+from .order import mix
+
+
+@inline
+def labels_by_row(labels, order, own):
+    """The labels in the order of the rows of a matrix, so that it is read from end to end."""
+    for i in range(labels.size):
+        own[order[i]] = labels[i]
+
+
+@kernel
+def stack_within(stack, places, orders, labels, k):
+    """Within of every feature: sum over clusters of (sum over pairs) / (number of samples)."""
+    n = labels.size
+    sizes = np.zeros(k)
+    for i in range(n):
+        sizes[labels[i]] += 1.0
+    own = np.empty(n, np.int32)
+    within = np.zeros(places.size)
+    for f in range(places.size):
+        labels_by_row(labels, orders[f], own)
+        for i in range(n):
+            row = stack[places[f], i]
+            here = own[i]
+            apart = 0.0
+            for j in range(i):
+                apart += row[j] if own[j] == here else 0.0
+            within[f] += apart / sizes[here]
+    return within
+
+
+@kernel
+def seen_stack_within(stack, places, orders, labels, k):
+    """The same with gaps: the number of samples is the root of the number of ordered pairs seen, self pairs among them.
+
+    Where pairs are missing because samples are, that is just the number of samples seen. The diagonal is NaN for samples of
+    which no pair is seen.
+    """
+    n = labels.size
+    own = np.empty(n, np.int32)
+    within = np.zeros(places.size)
+    apart = np.empty(k)
+    pairs = np.empty(k)
+    for f in range(places.size):
+        labels_by_row(labels, orders[f], own)
+        apart[:] = 0.0
+        pairs[:] = 0.0
+        for i in range(n):
+            row = stack[places[f], i]
+            here = own[i]
+            if row[i] == row[i]:  # not NaN
+                pairs[here] += 1.0
+            for j in range(i):
+                if own[j] == here and row[j] == row[j]:
+                    apart[here] += row[j]
+                    pairs[here] += 2.0
+        for c in range(k):
+            within[f] += apart[c] / np.sqrt(max(pairs[c], 1.0))
+    return within
+
+
+@kernel
+def add_stack(stack, places, weights, total):
+    """total += sum of weights times matrices, in the order of their rows."""
+    for f in range(places.size):
+        for i in range(total.shape[0]):
+            row = stack[places[f], i]
+            target = total[i]
+            for j in range(row.size):
+                target[j] += weights[f] * row[j]
+
+
+@kernel
+def add_permuted_stack(stack, places, orders, weights, total):
+    """total[i, j] += sum_f weights[f] D_f(orders[f, i], orders[f, j]) for j < i."""
+    for f in range(places.size):
+        order = orders[f]
+        for i in range(order.size):
+            row = stack[places[f], order[i]]
+            target = total[i]
+            for j in range(i):
+                target[j] += weights[f] * row[order[j]]
+
+
+@kernel
+def add_seen_stack(stack, places, orders, weights, shares, total, seen):
+    """The same over the pairs seen, and seen[i, j] += shares[f] for those; for j <= i."""
+    for f in range(places.size):
+        order = orders[f]
+        for i in range(order.size):
+            row = stack[places[f], order[i]]
+            for j in range(i + 1):
+                d = row[order[j]]
+                if d == d:  # not NaN
+                    total[i, j] += weights[f] * d
+                    seen[i, j] += shares[f]
+
+
+@kernel
+def mirror(total):
+    """Copy the lower triangle to the upper one, in place."""
+    for i in range(total.shape[0]):
+        for j in range(i):
+            total[j, i] = total[i, j]
+
+
+@kernel
+def matrix_fingerprints(bits, salts, feature_salt, rows):
+    """rows[i] += hash of what sample i is to the others, in any order of them; returns that of the matrix."""
+    whole = np.uint64(0)
+    for i in range(bits.shape[0]):
+        total = np.uint64(0)
+        for j in range(bits.shape[1]):
+            total += mix(bits[i, j] ^ salts[j])
+        rows[i] += mix(total ^ feature_salt)
+        whole += mix(total ^ salts[i])
+    return whole

@@ -1,0 +1,107 @@
+"""The arithmetic of moving one sample between clusters, shared by the row form and the pair form.
+
+Both forms raise J = sum_k Q_k / n_k, where Q_k is the sum of A_ij over i, j in cluster k. For numbers A is the Gram
+matrix and the within sum of squares is trace(A) - J; for any dissimilarity D, A = -D/2 gives the paper's objective.
+All that sample i needs to know is `link`: link[c] = sum of A_ij over j in cluster c, and `own` = A_ii.
+"""
+
+from __future__ import annotations
+
+from ._jit import inline
+
+# A move counts only if it gains more than this share of all there is: rounding must not make samples move for ever.
+LEAST_GAIN = 1e-12
+
+
+@inline
+def nearest_cluster(q, link, sizes, here):
+    """Cluster whose mean is nearest (Lloyd's rule); `here` where it ties."""
+    best = here
+    nearest = q[here] / (sizes[here] * sizes[here]) - 2.0 * link[here] / sizes[here]
+    for c in range(q.size):
+        d = q[c] / (sizes[c] * sizes[c]) - 2.0 * link[c] / sizes[c]
+        if d < nearest:
+            nearest = d
+            best = c
+    return best
+
+
+@inline
+def reassign(labels, sizes, i, there):
+    """Move a sample as Lloyd does, unless it is the last of its cluster; 1 if it moved."""
+    here = labels[i]
+    if there == here or sizes[here] <= 1.0:
+        return 0
+    sizes[here] -= 1.0
+    sizes[there] += 1.0
+    labels[i] = there
+    return 1
+
+
+@inline
+def best_move(q, link, own, sizes, here, tolerance):
+    """Cluster that raises J most when the sample moves there (Hartigan's rule); `here` where no move does."""
+    best = here
+    if sizes[here] > 1.0:
+        leave = (q[here] - 2.0 * link[here] + own) / (sizes[here] - 1.0) - q[here] / sizes[here]
+        most = tolerance
+        for c in range(q.size):
+            if c != here:
+                gain = leave + (q[c] + 2.0 * link[c] + own) / (sizes[c] + 1.0) - q[c] / sizes[c]
+                if gain > most:
+                    most = gain
+                    best = c
+    return best
+
+
+@inline
+def carry_over(q, link, own, sizes, here, there):
+    """Update q and sizes for the move."""
+    q[here] += own - 2.0 * link[here]
+    q[there] += own + 2.0 * link[there]
+    sizes[here] -= 1.0
+    sizes[there] += 1.0
+
+
+@inline
+def mean_similarity(q, sizes):
+    """J = sum_k Q_k / n_k."""
+    value = 0.0
+    for c in range(q.size):
+        value += q[c] / sizes[c]
+    return value
+
+
+@inline
+def draw(weights, uniform, taken):
+    """Sample drawn in proportion to its weight (k-means++); the first one left where all weights are zero."""
+    total = 0.0
+    for i in range(weights.size):
+        total += weights[i]
+    goal = uniform * total
+    running = 0.0
+    chosen = -1
+    for i in range(weights.size):
+        if taken[i] or (total > 0.0 and weights[i] <= 0.0):
+            continue
+        chosen = i
+        running += weights[i]
+        if running > goal or total <= 0.0:
+            break
+    return chosen
+
+
+@inline
+def join_if_nearer(labels, near, taken, i, seed, gap):
+    """A sample joins the newest seed if it is nearer than all earlier ones; seeds stay with themselves."""
+    if not taken[i] and (seed == 0 or gap < near[i]):
+        near[i] = max(gap, 0.0)
+        labels[i] = seed
+
+
+@inline
+def settle_seed(labels, near, taken, i, seed):
+    """The sample that is a seed belongs to it and is not drawn again."""
+    taken[i] = True
+    near[i] = 0.0
+    labels[i] = seed

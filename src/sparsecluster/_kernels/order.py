@@ -1,0 +1,65 @@
+"""Order-free fingerprints and seeded shuffles: what makes answers independent of how a table is arranged."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ._jit import inline, kernel
+
+# The increment of splitmix64, 2^64 divided by the golden ratio.
+GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+
+
+@inline
+def mix(x):
+    """The finalizer of splitmix64: spreads every bit of x over all 64."""
+    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return x ^ (x >> np.uint64(31))
+
+
+@inline
+def pick(state, i):
+    """A number in 0..i: the upper half of a random word times (i + 1), upper half again, without a division."""
+    return np.int64(((mix(state) >> np.uint64(32)) * np.uint64(i + 1)) >> np.uint64(32))
+
+
+@kernel
+def mixed(words):
+    """Every word mixed, so that words that differ little make very different salts."""
+    out = np.empty_like(words)
+    for i in range(words.size):
+        out[i] = mix(words[i] + GOLDEN)
+    return out
+
+
+@kernel
+def row_fingerprints(bits, column_salts, rows):
+    """rows[i] += sum over columns of mix(bits ^ salt), wrapping around: the order of columns does not matter."""
+    for i in range(bits.shape[0]):
+        total = rows[i]
+        for a in range(bits.shape[1]):
+            total += mix(bits[i, a] ^ column_salts[a])
+        rows[i] = total
+
+
+@kernel
+def column_fingerprints(bits, row_salts, columns):
+    """columns[a] += sum over rows of mix(bits ^ salt): the order of rows does not matter."""
+    for i in range(bits.shape[0]):
+        for a in range(bits.shape[1]):
+            columns[a] += mix(bits[i, a] ^ row_salts[i])
+
+
+@kernel
+def shuffle_columns(table, streams, seed):
+    """Shuffle every column, in place: Fisher-Yates with one random stream for all columns of a feature."""
+    n, p = table.shape
+    for a in range(p):
+        state = mix(seed + GOLDEN * np.uint64(streams[a] + 1))
+        for i in range(n - 1, 0, -1):
+            state += GOLDEN
+            j = pick(state, i)
+            value = table[i, a]
+            table[i, a] = table[j, a]
+            table[j, a] = value

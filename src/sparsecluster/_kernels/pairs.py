@@ -1,0 +1,105 @@
+"""K-means and hill climbing on pairs: an n x n similarity, whatever the number of features."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ._jit import kernel
+from .moves import (
+    LEAST_GAIN,
+    best_move,
+    carry_over,
+    draw,
+    join_if_nearer,
+    mean_similarity,
+    nearest_cluster,
+    reassign,
+    settle_seed,
+)
+
+
+@kernel
+def seed_pairs(similarity, uniforms):
+    """k-means++ seeding with one uniform number a seed; each sample joins its nearest seed."""
+    n = similarity.shape[0]
+    labels = np.zeros(n, np.int32)
+    near = np.ones(n)
+    taken = np.zeros(n, np.bool_)
+    for c in range(uniforms.size):
+        seed = draw(near, uniforms[c], taken)
+        for i in range(n):
+            gap = similarity[i, i] + similarity[seed, seed] - 2.0 * similarity[seed, i]
+            join_if_nearer(labels, near, taken, i, c, gap)
+        settle_seed(labels, near, taken, seed, c)
+    return labels
+
+
+@kernel
+def link_pairs(similarity, labels, link, q, sizes):
+    """Fill link (k x n), q and sizes for the labels."""
+    link[:] = 0.0
+    q[:] = 0.0
+    sizes[:] = 0.0
+    n = labels.size
+    for j in range(n):
+        row = similarity[j]
+        target = link[labels[j]]
+        for i in range(n):
+            target[i] += row[i]
+        sizes[labels[j]] += 1.0
+    for i in range(n):
+        q[labels[i]] += link[labels[i], i]
+
+
+@kernel
+def relocate(similarity, labels, link, q, sizes, i, there):
+    """Move a sample and update all that depends on it."""
+    here = labels[i]
+    carry_over(q, link[:, i], similarity[i, i], sizes, here, there)
+    labels[i] = there
+    row = similarity[i]
+    source = link[here]
+    target = link[there]
+    for j in range(labels.size):
+        source[j] -= row[j]
+        target[j] += row[j]
+
+
+@kernel
+def size_of_sums(similarity, q, sizes):
+    """How large the numbers are that moves are compared by."""
+    scale = 0.0
+    for i in range(similarity.shape[0]):
+        scale += abs(similarity[i, i])
+    for c in range(q.size):
+        scale += abs(q[c]) / sizes[c]
+    return scale
+
+
+@kernel
+def improve_pairs(similarity, labels, k, lloyd_passes, move_passes):
+    """Lloyd passes, then single-sample moves until none raises J. Changes `labels` in place; returns J."""
+    n = labels.size
+    link = np.empty((k, n))
+    q = np.empty(k)
+    sizes = np.empty(k)
+    link_pairs(similarity, labels, link, q, sizes)
+    for _ in range(lloyd_passes):
+        before = sizes.copy()
+        changed = 0
+        for i in range(n):
+            changed += reassign(labels, sizes, i, nearest_cluster(q, link[:, i], before, labels[i]))
+        if changed == 0:
+            break
+        link_pairs(similarity, labels, link, q, sizes)
+    tolerance = LEAST_GAIN * size_of_sums(similarity, q, sizes)
+    for _ in range(move_passes):
+        moved = 0
+        for i in range(n):
+            there = best_move(q, link[:, i], similarity[i, i], sizes, labels[i], tolerance)
+            if there != labels[i]:
+                relocate(similarity, labels, link, q, sizes, i, there)
+                moved += 1
+        if moved == 0:
+            break
+    return mean_similarity(q, sizes)

@@ -1,0 +1,241 @@
+"""Many climbs: the best solution of one size, and the best known solution of every size."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from .._features.base import Floats, Labels, Subset
+from .._utils.parallel import ONE_THREAD, Workers
+from .climb import Climb, Problem, climb
+from .starts import STARTS, Start, coordinate_start, kick, ladder, random_start
+
+# One size, n_init="auto": batches of fresh starts, each followed by kicks of the best, until enough starts have found
+# the best or this many batches are done.
+FRESH, KICKS, MOST_BATCHES, ENOUGH_HITS = 10, 4, 12, 5
+# In tiny tables the best is often one of many optima, and starts cost next to nothing: more of them must agree.
+TINY_VALUES, TINY_HITS = 2**10, 15
+# All sizes, n_init="auto": rounds of paths until one gains less than this share at every size.
+LEAST_ROUND_GAIN, MOST_ROUNDS = 0.01, 3
+# On a path, a kick pays at sizes below this share of all features, and wherever it costs next to nothing.
+KICK_SHARE, KICK_ALWAYS = 0.25, 20
+# Labelings kept before those that are best nowhere any more are dropped.
+MOST_LABELS = 100
+# Two climbs whose objectives differ by less than this share have found the same thing.
+SAME = 1e-9
+
+NInit = int | Literal["auto"]
+
+
+class Ending(NamedTuple):
+    """What is kept of a climb: at large p, thousands of scores are not."""
+
+    labels: Labels
+    objective: float
+
+
+class Pool:
+    """The climbs at one size: the best of all, and where those from independent starts ended."""
+
+    def __init__(self) -> None:
+        self.fresh: list[Ending] = []
+        self._best: Climb | None = None
+
+    def add(self, found: Climb, fresh: bool = False) -> None:
+        """Keep the climb if it is the best so far, and where it ended if its start was independent of the others."""
+        if self._best is None or found.objective > self._best.objective:
+            self._best = found
+        if fresh:
+            self.fresh.append(Ending(found.labels, found.objective))
+
+    @property
+    def best(self) -> Climb:
+        """The climb of largest objective."""
+        assert self._best is not None, "a pool is asked for its best only after a climb"
+        return self._best
+
+    @property
+    def hits(self) -> int:
+        """How many independent starts found the best."""
+        return sum(ending.objective >= self.best.objective * (1 - SAME) for ending in self.fresh)
+
+
+def search_size(
+    problem: Problem,
+    size: int,
+    rng: np.random.Generator,
+    *,
+    init: str = "auto",
+    n_init: NInit = "auto",
+    known: Sequence[Labels] = (),
+    workers: Workers = ONE_THREAD,
+) -> Pool:
+    """Climb at one size from fresh starts, from `known` labelings and, where n_init="auto", from kicks of the best."""
+    features = problem.features
+    enough = TINY_HITS if features.n_samples * features.n_features <= TINY_VALUES else ENOUGH_HITS
+    pool = Pool()
+    for labels in known:
+        pool.add(climb(problem, labels, size, rng))
+
+    def run(task: tuple[Start, np.random.Generator]) -> Climb:
+        start, own_rng = task
+        return climb(problem, start(problem, size, own_rng), size, own_rng)
+
+    for starts in start_batches(init, n_init):
+        tasks = list(zip(starts, rng.spawn(len(starts)), strict=True))
+        for found in workers.map(run, tasks, f"starts at {size} features"):
+            pool.add(found, fresh=True)
+        if n_init == "auto":
+            if pool.hits >= enough:
+                break
+            for own_rng in rng.spawn(KICKS):
+                pool.add(climb(problem, kick(problem, pool.best, own_rng), size, own_rng))
+    return pool
+
+
+def start_batches(init: str, n_init: NInit) -> list[list[Start]]:
+    """Kinds of start, batch by batch. "auto" takes one of each kind, then random ones, which find the most."""
+    count = FRESH * MOST_BATCHES if n_init == "auto" else n_init
+    if count == 0:
+        return []
+    kinds = ["coordinate", "shrinking", *["random"] * count][:count] if init == "auto" else [init] * count
+    width = FRESH if n_init == "auto" else count
+    return [[STARTS[kind] for kind in kinds[first : first + width]] for first in range(0, count, width)]
+
+
+# ---------------------------------------------------------------- every size
+
+
+class Envelope:
+    """The best known solution of every size s = 1..p.
+
+    For one clustering the best subset of every size is one sort: its objective is the running sum of the sorted scores.
+    The best over a pool of clusterings is the upper envelope of their running sums.
+    """
+
+    def __init__(self, n_features: int) -> None:
+        self.objective: Floats = np.zeros(n_features)
+        self._owner = np.zeros(n_features, np.intp)
+        self._labels: dict[int, Labels] = {}
+        self._added = 0
+
+    def add(self, found: Climb) -> float:
+        """Put a clustering in the pool; returns the largest share that some size gains."""
+        running = np.cumsum(np.sort(found.scores)[::-1])
+        return self._raise_to(running, self._added, {self._added: found.labels})
+
+    def merge(self, other: Envelope) -> float:
+        """Put the pool of another envelope in this one."""
+        labels = {name + self._added: labels for name, labels in other._labels.items()}
+        return self._raise_to(other.objective, other._owner + self._added, labels)
+
+    def _raise_to(self, objective: Floats, owner: Subset | int, labels: dict[int, Labels]) -> float:
+        better = np.flatnonzero(objective > self.objective * (1 + SAME))
+        if not better.size:
+            return 0.0
+        gain = np.max(1.0 - self.objective[better] / objective[better])
+        self.objective[better] = objective[better]
+        self._owner[better] = owner if isinstance(owner, int) else owner[better]
+        self._labels |= labels
+        self._added = max(labels) + 1
+        if len(self._labels) > MOST_LABELS:
+            self._labels = {name: self._labels[name] for name in np.unique(self._owner).tolist()}
+        return float(gain)
+
+    def labels(self, size: int) -> Labels:
+        """The clustering that is best at `size`."""
+        return self._labels[int(self._owner[size - 1])]
+
+    def stretches(self) -> list[tuple[int, int]]:
+        """Runs of sizes (first, last) that one clustering owns."""
+        cuts = np.flatnonzero(np.diff(self._owner)) + 1
+        first = np.concatenate([[0], cuts]) + 1
+        last = np.concatenate([cuts, [self._owner.size]])
+        return list(zip(first.tolist(), last.tolist(), strict=True))
+
+
+def sweep(problem: Problem, labels: Labels, sizes: Sequence[int], rng: np.random.Generator) -> Iterator[Climb]:
+    """Climbs through `sizes`, each from the best of the last, with a kick at each of the smaller sizes."""
+    for size in sizes:
+        found = [climb(problem, labels, size, rng)]
+        if size <= max(KICK_ALWAYS, KICK_SHARE * problem.features.n_features):
+            found.append(climb(problem, kick(problem, found[0], rng), size, rng))
+        yield from found
+        labels = max(found, key=lambda climbed: climbed.objective).labels
+
+
+def shrinking_path(problem: Problem, rng: np.random.Generator) -> Iterator[Climb]:
+    """From all features down to one."""
+    p = problem.features.n_features
+    yield from sweep(problem, problem.cluster(np.arange(p), rng), ladder(p), rng)
+
+
+def random_path(problem: Problem, rng: np.random.Generator) -> Iterator[Climb]:
+    """From a random start at a random size, down and up."""
+    sizes = ladder(problem.features.n_features)
+    at = int(rng.integers(len(sizes)))
+    first = climb(problem, random_start(problem, sizes[at], rng), sizes[at], rng)
+    yield first
+    yield from sweep(problem, first.labels, sizes[at + 1 :], rng)
+    yield from sweep(problem, first.labels, sizes[:at][::-1], rng)
+
+
+def coordinate_path(problem: Problem, rng: np.random.Generator) -> Iterator[Climb]:
+    """The paper's start at every size; exact at size 1."""
+    for size in ladder(problem.features.n_features):
+        yield climb(problem, coordinate_start(problem, size, rng), size, rng)
+
+
+Path = Callable[[Problem, np.random.Generator], Iterator[Climb]]
+
+# One round over all sizes, by init; the first round of "auto" has the coordinate path too.
+ROUNDS: dict[str, list[Path]] = {
+    "auto": [shrinking_path, random_path],
+    "coordinate": [coordinate_path],
+    "random": [random_path],
+    "shrinking": [shrinking_path],
+}
+
+
+def search_sizes(
+    problem: Problem,
+    rng: np.random.Generator,
+    *,
+    init: str = "auto",
+    n_init: NInit = "auto",
+    known: Sequence[Labels] = (),
+    workers: Workers = ONE_THREAD,
+) -> Envelope:
+    """The best known solution of every size, from rounds of paths through all sizes and from `known` labelings."""
+    p = problem.features.n_features
+    envelope = Envelope(p)
+    # Exact at size 1, where the data and its permuted copies have the same optimum and the gap must be zero.
+    envelope.add(climb(problem, coordinate_start(problem, 1, rng), 1, rng))
+    for labels in known:
+        envelope.add(climb(problem._replace(max_iter=1), labels, 1, rng))
+        for found in sweep(problem, labels, ladder(p), rng):
+            envelope.add(found)
+
+    def run(task: tuple[Path, np.random.Generator]) -> Envelope:
+        path, own_rng = task
+        along = Envelope(p)
+        for found in path(problem, own_rng):
+            along.add(found)
+        return along
+
+    for number in range(MOST_ROUNDS if n_init == "auto" else n_init):
+        paths = ROUNDS[init] + ([coordinate_path] if init == "auto" and number == 0 else [])
+        tasks = list(zip(paths, rng.spawn(len(paths)), strict=True))
+        gain = max(map(envelope.merge, workers.map(run, tasks, "paths through all sizes")))
+        if n_init == "auto" and gain < LEAST_ROUND_GAIN:
+            break
+    return envelope
+
+
+def refine(problem: Problem, envelope: Envelope, rng: np.random.Generator) -> None:
+    """Where the envelope is thin: climb inside every stretch of sizes, whose owner was found at some other size."""
+    for first, last in envelope.stretches():
+        size = round((first * last) ** 0.5)
+        envelope.add(climb(problem, envelope.labels(size), size, rng))

@@ -1,0 +1,199 @@
+"""The choice of s by the gap statistic (Algorithm 2 and its relatives): over all sizes, a grid, or golden section."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from .._features.base import Features, Floats, Labels, Subset
+from .._utils.parallel import ONE_THREAD, Workers
+from .climb import Problem
+from .gap import GapCurve, GapKind, Rule, copy_seeds, gap_curve, on_copies
+from .search import Envelope, NInit, refine, search_size, search_sizes
+from .starts import ladder
+
+Search = Literal["path", "grid", "golden"]
+Null = Literal["refit", "fixed"]
+
+# Sizes on the grid where no step is given: as many as in the paper's experiments.
+GRID_SIZES = 50
+# Starts where n_init="auto": climbs at one size of the data (the chosen size gets more later) and of a permuted copy,
+# and paths through all sizes of a permuted copy.
+DATA_STARTS, COPY_STARTS, COPY_PATHS = 10, 2, 1
+# K-means runs on a permuted copy with a fixed subset, as in the authors' code; and the ratio of the sizes at which they
+# are made, finer than that of climbs because nothing else improves what lies between.
+FIXED_STARTS, FIXED_RATIO = 2, 1.15
+
+
+class Effort(NamedTuple):
+    """How hard to look, on the data and on every permuted copy.
+
+    `n_init` fresh starts of kind `init`, and the `known` labelings; 0 fresh starts is an answer.
+    """
+
+    init: str = "auto"
+    n_init: NInit = "auto"
+    known: Sequence[Labels] = ()
+    n_permutations: int = 25
+    null: Null = "refit"
+
+    def starts(self, auto: int) -> int:
+        """Number of fresh starts: `auto` where none is given."""
+        return auto if self.n_init == "auto" else self.n_init
+
+
+USUAL_EFFORT = Effort()
+
+
+class Choice(NamedTuple):
+    """The gap curve and the labelings that were found on the way to the chosen size."""
+
+    curve: GapCurve
+    known: list[Labels]
+
+
+def choose_size(
+    problem: Problem,
+    rng: np.random.Generator,
+    *,
+    search: Search = "path",
+    kind: GapKind = "between",
+    rule: Rule = "max",
+    step: int | None = None,
+    effort: Effort = USUAL_EFFORT,
+    workers: Workers = ONE_THREAD,
+) -> Choice:
+    """Choose s by the gap statistic: over all s ("path"), every `step`-th ("grid") or by golden section ("golden")."""
+    seeds = copy_seeds(rng, effort.n_permutations)
+    p = problem.features.n_features
+    if search == "path":
+        envelope = search_sizes(
+            problem, rng, init=effort.init, n_init=effort.n_init, known=effort.known, workers=workers
+        )
+        refine(problem, envelope, rng)
+        reference = path_reference(problem, envelope, seeds, rng, effort, workers)
+        curve = gap_curve(np.arange(1, p + 1), envelope.objective, reference, kind, rule)
+        return Choice(curve, [envelope.labels(curve.chosen)])
+    tried = SizesTried(problem, rng, seeds, effort, workers)
+    if search == "grid":
+        tried.add(list(range(1, p + 1, step or max(1, p // GRID_SIZES))))
+    else:
+        golden_section(lambda size: tried.gap(size, kind), 1, p)
+    curve = tried.curve(kind, rule)
+    return Choice(curve, [tried.labels[curve.chosen]])
+
+
+# ---------------------------------------------------------------- all sizes
+
+
+def path_reference(
+    problem: Problem,
+    envelope: Envelope,
+    seeds: list[int],
+    rng: np.random.Generator,
+    effort: Effort,
+    workers: Workers,
+) -> Iterator[Floats]:
+    """Objective of every size, for one permuted copy after another."""
+    subsets = None if effort.null == "refit" else NestedSubsets(problem, envelope)
+
+    def one_copy(features: Features, own_rng: np.random.Generator) -> Floats:
+        copy = problem._replace(features=features)
+        if subsets is None:
+            init = "shrinking" if effort.init == "auto" else effort.init
+            return search_sizes(copy, own_rng, init=init, n_init=max(1, effort.starts(COPY_PATHS))).objective
+        return subsets.best_objective(copy, own_rng)
+
+    return on_copies(problem.features, seeds, rng, one_copy, workers)
+
+
+class NestedSubsets:
+    """The subsets that the data chose at every size, for a reference that keeps them (null="fixed").
+
+    Within a stretch of sizes that one clustering owns, the subsets are the beginnings of one order of the features.
+    """
+
+    def __init__(self, problem: Problem, envelope: Envelope) -> None:
+        self.n_features = problem.features.n_features
+        self.stretches = [
+            (first, last, np.argsort(-problem.scores(envelope.labels(first)), kind="stable"))
+            for first, last in envelope.stretches()
+        ]
+
+    def subset(self, size: int) -> Subset:
+        order = next(order for first, last, order in self.stretches if first <= size <= last)
+        return np.sort(order[:size])
+
+    def best_objective(self, copy: Problem, rng: np.random.Generator) -> Floats:
+        """At every size, the objective of the best of some clusterings of the copy on the data's own subset."""
+        best = np.zeros(self.n_features)
+        for size in ladder(self.n_features, ratio=FIXED_RATIO):
+            scores = copy.scores(copy.cluster(self.subset(size), rng, n_starts=FIXED_STARTS))
+            for first, last, order in self.stretches:
+                running = np.cumsum(scores[order[:last]])[first - 1 :]
+                np.maximum(best[first - 1 : last], running, out=best[first - 1 : last])
+        return best
+
+
+# ---------------------------------------------------------------- some sizes
+
+
+class SizesTried:
+    """Observed and reference objectives of the sizes asked for, each computed once."""
+
+    def __init__(
+        self, problem: Problem, rng: np.random.Generator, seeds: list[int], effort: Effort, workers: Workers
+    ) -> None:
+        self.problem, self.rng, self.seeds, self.effort, self.workers = problem, rng, seeds, effort, workers
+        self.observed: dict[int, float] = {}
+        self.reference: dict[int, Floats] = {}
+        self.labels: dict[int, Labels] = {}
+
+    def add(self, sizes: list[int]) -> None:
+        effort = self.effort
+        subsets = {}
+        for size in self.workers.progress.track(sizes, "sizes", len(sizes)):
+            n_init = effort.starts(DATA_STARTS)
+            best = search_size(self.problem, size, self.rng, init=effort.init, n_init=n_init, known=effort.known).best
+            self.observed[size], self.labels[size], subsets[size] = best.objective, best.labels, best.subset
+
+        def one_copy(features: Features, own_rng: np.random.Generator) -> Floats:
+            copy = self.problem._replace(features=features)
+            return np.array([self._null_objective(copy, subsets[size], own_rng) for size in sizes])
+
+        copies = on_copies(self.problem.features, self.seeds, self.rng, one_copy, self.workers)
+        columns = np.array(list(copies)).T
+        self.reference.update(zip(sizes, columns, strict=True))
+
+    def _null_objective(self, copy: Problem, subset: Subset, rng: np.random.Generator) -> float:
+        if self.effort.null == "fixed":
+            labels = copy.cluster(subset, rng, n_starts=FIXED_STARTS)
+            return float(copy.scores(labels)[subset].sum())
+        n_init = max(1, self.effort.starts(COPY_STARTS))
+        init = "random" if self.effort.init == "auto" else self.effort.init
+        return search_size(copy, subset.size, rng, init=init, n_init=n_init).best.objective
+
+    def gap(self, size: int, kind: GapKind) -> float:
+        if size not in self.observed:
+            self.add([size])
+        return float(gap_curve([size], np.array([self.observed[size]]), self.reference[size][:, None], kind).gap[0])
+
+    def curve(self, kind: GapKind, rule: Rule) -> GapCurve:
+        sizes = sorted(self.observed)
+        observed = np.array([self.observed[size] for size in sizes])
+        return gap_curve(sizes, observed, np.array([self.reference[size] for size in sizes]).T, kind, rule)
+
+
+def golden_section(value: Callable[[int], float], low: int, high: int) -> int:
+    """Whole number in [low, high] at which a unimodal `value` is largest."""
+    ratio = (5**0.5 - 1) / 2
+    while high - low > 3:
+        left = round(high - ratio * (high - low))
+        right = max(left + 1, round(low + ratio * (high - low)))
+        if value(left) >= value(right):
+            high = right
+        else:
+            low = left
+    return max(range(low, high + 1), key=value)

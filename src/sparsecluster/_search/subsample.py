@@ -1,0 +1,39 @@
+"""Large tables: search on a random subsample of the samples, then climb on all of them."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from .._data.profiles import Profiles
+from .._data.source import SampleSource, columns_of
+from .._features.base import Labels, Subset
+from .climb import Climb
+
+
+class Subsample(NamedTuple):
+    """Some of the samples: `source` reads them, and places say where they are in the whole."""
+
+    source: SampleSource
+    places: Subset
+
+
+def draw_subsample(
+    source: SampleSource, n_samples: int, n_clusters: int, n_features: int, rng: np.random.Generator
+) -> Subsample | None:
+    """`n_samples` random samples; None where they are too much alike for so many clusters or features."""
+    places = np.sort(rng.permutation(source.samples.size)[:n_samples])
+    part = source.take(places, n_clusters)
+    return None if part is None or part.owners.max() + 1 < n_features else Subsample(part, places)
+
+
+def spread(source: SampleSource, subsample: Subsample, found: Climb, profiles: Profiles) -> Labels:
+    """Labels of all samples: those of the subsample as found, each of the others by the nearest of their profiles."""
+    columns = columns_of(subsample.source, found.subset).tolist()
+    # One column at a time: all of them together may be more than fits.
+    labels = profiles.nearest(source.look(a, source.samples, subsample.source.samples) for a in columns).astype(
+        np.int32
+    )
+    labels[subsample.places] = found.labels
+    return labels

@@ -1,0 +1,43 @@
+"""Checks of parameters that several estimators have: each is stated once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from .._data.checks import check_bool, check_choice, check_count, check_jobs
+
+# The smallest whole number that each may be; those in OPTIONAL may also be None.
+COUNTS = {"n_clusters": 2, "n_permutations": 1, "n_bootstraps": 1, "max_iter": 1, "step": 1, "subsample": 1}
+OPTIONAL = ("step", "subsample")
+CHOICES = {
+    "search": ["path", "grid", "golden"],
+    "gap": ["between", "within"],
+    "null": ["refit", "fixed"],
+    "rule": ["max", "1se"],
+}
+FLAGS = ("standardize", "consensus")
+
+
+def check_parameters(given: Mapping[str, Any]) -> None:
+    """Check those parameters of an estimator that do not depend on the data and mean the same everywhere."""
+    for name, low in COUNTS.items():
+        if name in given and not (name in OPTIONAL and given[name] is None):
+            check_count(name, given[name], low)
+    for name, words in CHOICES.items():
+        if name in given:
+            check_choice(name, given[name], words)
+    for name in FLAGS:
+        if name in given:
+            check_bool(name, given[name])
+    if given.get("verbose", "auto") != "auto":
+        check_bool("verbose", given["verbose"], ' or "auto"')
+    check_jobs(given.get("n_jobs"))
+
+
+def rng_of(random_state: Any) -> np.random.Generator:
+    """The generator that a seed, a RandomState or None stands for."""
+    return np.random.default_rng(check_random_state(random_state).randint(2**31))

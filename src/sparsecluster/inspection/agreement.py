@@ -1,0 +1,77 @@
+"""How far several labelings of the same samples agree."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy.typing as npt
+
+from .._features.base import Floats
+from ..metrics import agreement_matrix
+from ._style import own_axes, plain
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+# With more labelings than this the numbers would run into one another.
+MOST_NUMBERS = 20
+# Fields darker than this have white numbers.
+DARK_BELOW = 0.55
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """Adjusted Rand index of every two labelings: 1 if they are the same, 0 as by chance.
+
+    Attributes
+    ----------
+    names : of the labelings.
+    matrix : the index of every two, names x names.
+
+    Examples
+    --------
+    >>> from sparsecluster.inspection import Agreement
+    >>> Agreement.from_labels({"truth": [0, 0, 1, 1], "turned": [1, 1, 0, 0], "wrong": [0, 1, 0, 1]}).frame()
+            truth  turned  wrong
+    truth     1.0     1.0   -0.5
+    turned    1.0     1.0   -0.5
+    wrong    -0.5    -0.5    1.0
+    """
+
+    names: tuple[str, ...]
+    matrix: Floats
+
+    @classmethod
+    def from_labels(cls, labelings: Mapping[str, npt.ArrayLike]) -> Self:
+        """From labelings by name, all of the same samples."""
+        if not labelings:
+            raise ValueError("labelings must be a dict of name: labels with at least one entry; it is empty.")
+        return cls(tuple(labelings), agreement_matrix(list(labelings.values())))
+
+    def frame(self) -> pd.DataFrame:
+        """The matrix, with names on both sides."""
+        import pandas as pd
+
+        return pd.DataFrame(self.matrix, index=list(self.names), columns=list(self.names))
+
+    def plot(self, ax: Any = None) -> Any:
+        """The matrix as a picture, with its numbers; returns the matplotlib axes."""
+        n = len(self.names)
+        if not n:
+            raise ValueError("There is no labeling to draw: no method gave one.")
+        size = 0.55 * n + 2.5
+        ax = own_axes(ax, size + 0.8, size)
+        image = ax.imshow(self.matrix, vmin=0, vmax=1, cmap="cividis")
+        names = [plain(name) for name in self.names]
+        ax.set_xticks(range(n), names, rotation=45, ha="right", rotation_mode="anchor")
+        ax.set_yticks(range(n), names)
+        for i, row in enumerate(self.matrix if n <= MOST_NUMBERS else []):
+            for j, value in enumerate(row):
+                # Rounded first, so that nothing reads -0.00.
+                text, color = f"{round(float(value), 2) + 0.0:.2f}", "white" if value < DARK_BELOW else "black"
+                ax.text(j, i, text, ha="center", va="center", color=color, fontsize="small")
+        below = "min" if self.matrix.min(initial=0.0) < 0 else "neither"
+        ax.figure.colorbar(image, ax=ax, label="adjusted Rand index", extend=below, shrink=0.9)
+        return ax

@@ -1,0 +1,220 @@
+"""How each of a few features is distributed in every cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from .._data.checks import check_count
+from .._data.tables import column_place
+from .._features.base import Floats, Subset
+from ._data import Clustered, Fitted, clustered
+from ._style import cluster_names, legend, own_panels, patches, plain, style_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+MOST_PANELS = 9
+FEWEST_BINS, MOST_BINS = 6, 40
+# Whole numbers in a range no wider than this have a bin each.
+WHOLE_NUMBERS = 25
+# Levels drawn; the others, the rarest, are drawn together.
+MOST_LEVELS = 8
+# More clusters than this are drawn in rows, of which the highest bar fills this share.
+MOST_OVERLAID, ROW_FILLED = 4, 0.85
+
+
+class Panel(NamedTuple):
+    """One feature: samples of every cluster in each bin or level, clusters x bins, of those that are seen."""
+
+    feature: str
+    score: float
+    is_chosen: bool
+    counts: npt.NDArray[np.intp]
+    edges: Floats | None
+    levels: tuple[Any, ...] | None
+
+    @property
+    def shares(self) -> Floats:
+        """Share of the samples of a cluster that are in each bin or level."""
+        return np.asarray(self.counts / np.maximum(self.counts.sum(axis=1, keepdims=True), 1))
+
+
+@dataclass(frozen=True)
+class Distributions:
+    """Histograms of numbers and shares of levels, by cluster, of a few features.
+
+    Attributes
+    ----------
+    panels : one for each feature, with the counts in every cluster.
+    sizes : number of samples in each cluster.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from sparsecluster import SASClustering
+    >>> from sparsecluster.inspection import Distributions
+    >>> X = pd.DataFrame({"size": [1, 2, 1, 2, 8, 9, 9], "kind": list("aaaabba")})
+    >>> est = SASClustering(n_clusters=2, n_features_to_select=2).fit(X)
+    >>> Distributions.from_estimator(est, X, ["kind"]).frame()[["feature", "cluster", "level", "count", "share"]]
+      feature  cluster level  count     share
+    0    kind        0     a      4  1.000000
+    1    kind        0     b      0  0.000000
+    2    kind        1     a      1  0.333333
+    3    kind        1     b      2  0.666667
+    """
+
+    panels: tuple[Panel, ...]
+    sizes: Subset
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Fitted,
+        X: Any,
+        features: Sequence[str | int] | None = None,
+        max_features: int = MOST_PANELS,
+    ) -> Self:
+        """From a fitted estimator and the data of its fit.
+
+        `features` are names or numbers of columns; by default the `max_features` chosen ones of highest score.
+        """
+        check_count("max_features", max_features, 1)
+        data = clustered(estimator, X)
+        if features is None:
+            places = data.chosen[:max_features].tolist()
+        elif isinstance(features, str) or not len(features):
+            raise ValueError(f"features must be a list of names or numbers of columns; got {features!r}.")
+        else:
+            places = [column_place(key, data.names, "features") for key in features]
+        chosen = set(data.chosen.tolist())
+        return cls(tuple(_panel(data, a, a in chosen) for a in places), data.sizes)
+
+    def frame(self) -> pd.DataFrame:
+        """A row for each feature, cluster and bin or level: its bounds or name, the samples in it and their share."""
+        import pandas as pd
+
+        return pd.concat([_rows(panel) for panel in self.panels], ignore_index=True)
+
+    def plot(self, axes: Any = None) -> Any:
+        """One panel for each feature; returns the matplotlib axes."""
+        panels = own_panels(axes, len(self.panels), 3.4, max(2.5, 0.2 * self.sizes.size + 1.0))
+        for ax, panel in zip(panels, self.panels, strict=True):
+            stacked = self.sizes.size > MOST_OVERLAID
+            (_draw_numbers if panel.levels is None else _draw_levels)(ax, panel, stacked)
+            chosen = "" if panel.is_chosen else ", not chosen"
+            ax.set_title(f"{plain(panel.feature)} (score {panel.score:.2f}{chosen})", fontsize="small")
+            ax.set_ylabel("cluster" if stacked else "share of the cluster", fontsize="small")
+            ax.tick_params(labelsize="small")
+        legend(panels, patches(cluster_names(self.sizes)), axes is None)
+        return np.array(panels)
+
+
+def _panel(data: Clustered, column: int, is_chosen: bool) -> Panel:
+    """Counts of one column."""
+    of, k, values = data.columns[column], data.sizes.size, data.block(np.array([column]))[:, 0]
+    levels = of.levels
+    if levels is not None and not data.is_level(column) and not any(isinstance(level, str) for level in levels):
+        # Ranks of numbers are shown as the numbers.
+        values = np.array([np.nan if level is None else float(level) for level in of.decode(values)])
+        levels = None
+    seen = ~np.isnan(values)
+    known, labels = values[seen], data.labels[seen]
+    name, score = data.names[column], float(data.scores[column])
+    if levels is not None:
+        counts = np.zeros((k, len(levels)), np.intp)
+        np.add.at(counts, (labels, known.astype(int)), 1)
+        return Panel(name, score, is_chosen, counts, None, levels)
+    edges = bin_edges(known)
+    places = np.clip(np.searchsorted(edges, known, side="right") - 1, 0, edges.size - 2)
+    counts = np.zeros((k, edges.size - 1), np.intp)
+    np.add.at(counts, (labels, places), 1)
+    return Panel(name, score, is_chosen, counts, edges, None)
+
+
+def bin_edges(values: Floats) -> Floats:
+    """Bounds of bins of the same width, more of them the more values there are; a bin each for few whole numbers.
+
+    >>> bin_edges(np.array([0.0, 2.0, 1.0, 2.0])).tolist()
+    [-0.5, 0.5, 1.5, 2.5]
+    """
+    low, high = (float(values.min()), float(values.max())) if values.size else (0.0, 0.0)
+    if high / 2 - low / 2 <= WHOLE_NUMBERS / 2 and abs(low) < 2**50 and not (values % 1).any():
+        return np.arange(low - 0.5, high + 1.0)
+    # The rule of Rice: twice the cube root of the number of values.
+    count = int(np.clip(np.ceil(2 * np.cbrt(values.size)), FEWEST_BINS, MOST_BINS))
+    share = np.linspace(0.0, 1.0, count + 1)
+    edges = np.unique(low * (1 - share) + high * share)
+    return edges if edges.size > 1 else np.array([low, np.nextafter(low, np.inf)])
+
+
+def _rows(panel: Panel) -> pd.DataFrame:
+    import pandas as pd
+
+    k, bins = panel.counts.shape
+    levels = np.array([*(panel.levels or [None] * bins), None], dtype=object)[:-1]
+    edges = np.full(bins + 1, np.nan) if panel.edges is None else panel.edges
+    return pd.DataFrame(
+        {
+            "feature": panel.feature,
+            "cluster": np.repeat(np.arange(k), bins),
+            "level": np.tile(levels, k),
+            "low": np.tile(edges[:-1], k),
+            "high": np.tile(edges[1:], k),
+            "count": panel.counts.ravel(),
+            "share": panel.shares.ravel(),
+        }
+    )
+
+
+def _draw_numbers(ax: Any, panel: Panel, stacked: bool) -> None:
+    """Step histograms, all in one place or each in a row of its own."""
+    k = len(panel.shares)
+    largest = float(panel.shares.max(initial=0.0)) or 1.0
+    for c, shares in enumerate(panel.shares):
+        color, _, line = style_of(c)
+        base = float(k - 1 - c) if stacked else 0.0
+        heights = base + ROW_FILLED * shares / largest if stacked else shares
+        ax.stairs(heights, panel.edges, baseline=base, color=color, alpha=0.5 if stacked else 0.15, fill=True)
+        ax.stairs(heights, panel.edges, baseline=base, color=color, ls="-" if stacked else line, lw=1.3)
+    if stacked:
+        _number_rows(ax, k)
+    else:
+        ax.set_ylim(bottom=0.0)
+    ax.set_xlabel("value, in units of the data", fontsize="small")
+
+
+def _number_rows(ax: Any, k: int) -> None:
+    """The first cluster on top."""
+    ax.set_yticks(range(k), range(k - 1, -1, -1))
+    ax.set_ylim(-0.05, k)
+
+
+def _draw_levels(ax: Any, panel: Panel, stacked: bool) -> None:
+    """Bars for each level, side by side or each cluster in a row of its own; the rarest levels together."""
+    assert panel.levels is not None
+    names, shares = [plain(level, 14) for level in panel.levels], panel.shares
+    if len(names) > MOST_LEVELS:
+        common = np.sort(np.argsort(-panel.counts.sum(axis=0), kind="stable")[: MOST_LEVELS - 1])
+        others = np.setdiff1d(np.arange(len(names)), common)
+        shares = np.column_stack([shares[:, common], shares[:, others].sum(axis=1)])
+        names = [*(names[level] for level in common), f"{others.size} others"]
+    k, at = len(shares), np.arange(len(names))
+    width = 0.8 if stacked else 0.8 / k
+    for c, share in enumerate(shares):
+        look = {"color": style_of(c)[0], "edgecolor": "white", "lw": 0.3}
+        if stacked:
+            ax.bar(at, ROW_FILLED * share, width, float(k - 1 - c), **look)
+        else:
+            ax.bar(at + (c - (k - 1) / 2) * width, share, width, **look)
+    crowded = sum(map(len, names)) > 24
+    ax.set_xticks(at, names, rotation=35 if crowded else 0, ha="right" if crowded else "center")
+    if stacked:
+        _number_rows(ax, k)
+    else:
+        ax.set_ylim(0.0, 1.04)
+    ax.set_xlabel("level", fontsize="small")

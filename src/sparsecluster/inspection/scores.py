@@ -1,0 +1,144 @@
+"""Features ranked by how much of each the clusters explain, and the cut between the chosen and the others."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.utils.validation import check_is_fitted
+
+from .._features.base import Floats
+from ._data import Fitted
+from ._style import GRAY, MANY_MARKS, STYLES, counted, legend_above, own_axes, plain
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+# Up to so many features, each has its name below the axis; beyond, the best are listed.
+ALL_NAMED, LISTED = 40, 10
+# From so many features on, the ranks are on a log scale: the first ones are what matters.
+LOG_FROM = 100
+
+
+@dataclass(frozen=True)
+class FeatureScores:
+    """Features by score, the share 1 - Delta_a[C] / T_a of each that the clusters explain.
+
+    Attributes
+    ----------
+    features : names, from the highest score to the lowest.
+    scores : their scores, in [0, 1].
+    chosen : which of them are chosen.
+    weights : how many times each counts, where the method has weights; else None.
+
+    Examples
+    --------
+    >>> from sparsecluster import SASClustering
+    >>> from sparsecluster.datasets import shifted_groups
+    >>> from sparsecluster.inspection import FeatureScores
+    >>> X, *_ = shifted_groups(mu=2.0, n_features=30, n_useful=3, group_size=10)
+    >>> est = SASClustering(n_clusters=3, n_features_to_select=3).fit(X)
+    >>> FeatureScores.from_estimator(est).frame().head(4).round(2).rename_axis(None)
+      feature  score  chosen
+    1      x0   0.83    True
+    2      x1   0.78    True
+    3      x2   0.74    True
+    4     x25   0.30   False
+    """
+
+    features: tuple[str, ...]
+    scores: Floats
+    chosen: npt.NDArray[np.bool_]
+    weights: Floats | None = None
+
+    @classmethod
+    def from_estimator(cls, estimator: Fitted) -> Self:
+        """From what a fitted estimator says of its features."""
+        check_is_fitted(estimator)
+        scores, names = estimator.feature_scores_, estimator._names()
+        weights = getattr(estimator, "feature_weights_", None)
+        order = np.argsort(-scores, kind="stable")
+        chosen = estimator.support_[order]
+        own = None if weights is None else weights[order]
+        return cls(tuple(names[a] for a in order.tolist()), scores[order], chosen, own)
+
+    def frame(self) -> pd.DataFrame:
+        """A row for each feature, by rank: name, score, whether it is chosen, its weight if there are weights."""
+        import pandas as pd
+
+        rank = pd.RangeIndex(1, len(self.features) + 1, name="rank")
+        columns = {"feature": list(self.features), "score": self.scores, "chosen": self.chosen}
+        table = pd.DataFrame(columns, index=rank)
+        return table if self.weights is None else table.assign(weight=self.weights)
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether the chosen features are those of highest score, so that a line parts them from the others."""
+        n_chosen = int(self.chosen.sum())
+        return bool(self.chosen[:n_chosen].all()) and n_chosen < self.chosen.size
+
+    def plot(self, ax: Any = None) -> Any:
+        """Scores by rank, the chosen apart from the others, with names of the best; returns the matplotlib axes."""
+        p = len(self.features)
+        all_named = p <= ALL_NAMED
+        longest = max(map(len, map(plain, self.features))) if all_named else 0
+        ax = own_axes(ax, max(6.0, 0.25 * p) if all_named else 7.0, 4.0 + 0.06 * longest)
+        rank = np.arange(1, p + 1)
+        for is_chosen, (color, mark, _) in ((False, (GRAY, "o", "-")), (True, STYLES[0])):
+            part = self.chosen == is_chosen
+            if part.any():
+                label = f"{'' if is_chosen else 'not '}chosen ({part.sum():,})"
+                many = bool(part.sum() > MANY_MARKS)
+                size = 5 if p <= LOG_FROM else 3
+                ax.plot(rank[part], self.scores[part], mark, color=color, ms=size, label=label, rasterized=many)
+        if self.is_cut:
+            n_chosen = int(self.chosen.sum())
+            cut = n_chosen + 0.5
+            ax.axvline(cut, color="0.2", ls="--", lw=1.0, label=f"cut after {counted(n_chosen, 'feature')}")
+        top = max(1.0, float(self.scores.max(initial=0.0)))
+        ax.set(ylim=(-0.02, 1.04 * top), ylabel="score (share explained)")
+        handles = [*ax.get_lines(), *self._plot_weights(ax, rank)]
+        self._name(ax, all_named)
+        legend_above(ax, handles)
+        return ax
+
+    def _plot_weights(self, ax: Any, rank: Any) -> list[Any]:
+        """Weights on an axis of their own, on the right."""
+        if self.weights is None:
+            return []
+        used, (color, mark, _) = self.weights > 0, STYLES[1]
+        right = ax.twinx()
+        many = bool(used.sum() > MANY_MARKS)
+        lines = right.plot(
+            rank[used], self.weights[used], mark, mfc="none", color=color, ms=4, label="weight", rasterized=many
+        )
+        right.set(ylim=(0.0, 1.04 * float(self.weights.max(initial=0.0)) or 1.0))
+        right.set_ylabel("weight in the clustering", color=color)
+        return lines
+
+    def _name(self, ax: Any, all_named: bool) -> None:
+        """Names on the axis where they have room; else a list of the best ones where the curve has fallen."""
+        p = len(self.features)
+        if all_named:
+            names = [plain(name) for name in self.features]
+            ax.set_xticks(range(1, p + 1), names, rotation=90, fontsize="small")
+            ax.set(xlim=(0.3, p + 0.7), xlabel="feature, by score")
+            return
+        ax.set(xscale="log" if p >= LOG_FROM else "linear", xlabel="rank of the feature")
+        ax.xaxis.set_major_formatter("{x:,.0f}")
+        best = [
+            f"{score:.2f}  {plain(name)}"
+            for name, score in zip(self.features[:LISTED], self.scores[:LISTED], strict=True)
+        ]
+        box = {"facecolor": "white", "edgecolor": "0.8", "alpha": 0.85, "boxstyle": "round"}
+        words = {
+            "ha": "right",
+            "va": "top",
+            "multialignment": "left",
+            "fontsize": "x-small",
+            "linespacing": 1.3,
+            "bbox": box,
+        }
+        ax.text(0.985, 0.97, "\n".join(["highest scores", *best]), transform=ax.transAxes, **words)
