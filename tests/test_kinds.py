@@ -9,15 +9,15 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 from scipy import sparse
+from sparsecluster._data.columns import Column, ColumnTable
+from sparsecluster._data.tables import read_numbers
+from sparsecluster._kernels.gaps import improve_seen
 
 from sparsecluster._clusterers.registry import make_clusterer
 from sparsecluster._data.checks import check_matrices
-from sparsecluster._data.columns import Column, ColumnTable
 from sparsecluster._data.source import MatrixSource, TableSource
-from sparsecluster._data.tables import read_numbers
 from sparsecluster._features.base import Rows, SparseRows
 from sparsecluster._features.sparse import SparseSource
-from sparsecluster._kernels.gaps import improve_seen
 from sparsecluster._search.climb import Problem
 from tests import naive
 from tests.sparse_tables import coordinates, random_sparse

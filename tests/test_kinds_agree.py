@@ -8,10 +8,10 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.metrics import adjusted_rand_score
+from sparsecluster._data.tables import read_numbers
 
 from sparsecluster import SASClustering
 from sparsecluster._data.reading import Request, read
-from sparsecluster._data.tables import read_numbers
 from sparsecluster._features.coordinates import CoordinateFeatures
 from sparsecluster._features.numeric import NumericFeatures
 from sparsecluster._search.climb import climb

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn.exceptions import NotFittedError
+from sparsecluster._search.gap import GapCurve
 
 from sparsecluster import COSA, SASClustering, SparseKMeans, SpectralGem
-from sparsecluster._search.gap import GapCurve
 from sparsecluster.datasets import mixed_groups, shifted_groups
 from sparsecluster.methods.registry import METHODS, make_method
 from sparsecluster.report import report_page, summarize, summary, write_report

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from sparsecluster._data.columns import ColumnTable
 
 from sparsecluster._clusterers.kmeans import KMeans
-from sparsecluster._data.columns import ColumnTable
 from sparsecluster._data.source import MatrixSource, TableSource
 from sparsecluster._features.base import Rows, SparseRows
 from sparsecluster._features.numeric import COPY_SHARE

@@ -11,7 +11,6 @@ __all__ = [
     "IFPCA",
     "Comparison",
     "ExpressionScaler",
-    "GapCurve",
     "PlainClustering",
     "RegularizedKMeans",
     "SASClustering",
@@ -20,6 +19,7 @@ __all__ = [
     "SparseKMeans",
     "SparseKMedoids",
     "SpectralGem",
+    "TuningCurve",
     "__version__",
     "adjusted_rand_index",
     "compare_methods",
@@ -31,7 +31,7 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from ._search.gap import GapCurve
+    from ._search.curve import TuningCurve
     from .inspection.compare import Comparison, compare_methods
     from .io.models import load_model, save_model
     from .methods.cosa import COSA
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "Comparison": "inspection.compare",
     "ExpressionScaler": "preprocessing",
-    "GapCurve": "_search.gap",
+    "TuningCurve": "_search.curve",
     "COSA": "methods.cosa",
     "IFPCA": "methods.ifpca",
     "PlainClustering": "methods.plain",

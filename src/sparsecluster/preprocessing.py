@@ -8,8 +8,8 @@ import numpy as np
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ._data.checks import check_bool
 from ._features.base import Floats
+from ._utils.checks import check_bool
 
 # Counts and raw intensities go beyond this; logarithms of them do not.
 LARGEST_LOG = 50.0

@@ -39,11 +39,11 @@ class Hierarchical(Clusterer):
 
 def merges(features: Features, subset: Subset, linkage: Linkage) -> Floats:
     """The tree: one row a merge, as SciPy has it, at heights in the units of D_S."""
-    gaps = squareform(dissimilarity(features.pairs(subset).similarity), checks=False)
+    apart = squareform(dissimilarity(features.pairs(subset).similarity), checks=False)
     if linkage not in ON_COORDINATES:
-        return merge(gaps, linkage)
+        return merge(apart, linkage)
     # SciPy takes distances here, and D is a sum of their squares.
-    tree = merge(np.sqrt(gaps), linkage)
+    tree = merge(np.sqrt(apart), linkage)
     tree[:, 2] **= 2
     return tree
 

@@ -7,7 +7,7 @@ from typing import Any, Literal
 import numpy as np
 
 from .._features.base import Coordinates, Labels, Pairs, Rows, SeenRows, SparseRows
-from .._kernels.gaps import improve_seen, seed_seen
+from .._kernels.missing import improve_seen, seed_seen
 from .._kernels.pairs import improve_pairs, seed_pairs
 from .._kernels.rows import improve_rows, seed_rows
 from .._kernels.sparse import improve_sparse, seed_sparse
@@ -45,7 +45,7 @@ class KMeans(Clusterer):
     """A clustering whose within sum of squares no move of a single sample lowers.
 
     Works on rows (n x q) or on pairs (n x n); both give the same labels, and `form=None` takes the cheaper. Rows with
-    gaps stay rows: only there is each sum over what is seen exact.
+    missing values stay rows: only there is each sum over what is seen exact.
     """
 
     needs: Needs = "rows"
@@ -56,7 +56,7 @@ class KMeans(Clusterer):
     def solve(self, task: Task) -> Labels:
         features, subset, k, rng, warm, n_starts = task
         passes = COLD_PASSES if warm is None else WARM_PASSES
-        form = self.form or ("rows" if features.has_gaps else cheaper_form(features.n_samples, k, passes))
+        form = self.form or ("rows" if features.has_missing else cheaper_form(features.n_samples, k, passes))
         data = features.pairs(subset) if form == "pairs" else features.rows(subset)
         return kmeans(data, k, rng, warm, n_starts)
 

@@ -36,23 +36,23 @@ class KMedoids(Clusterer):
     def solve(self, task: Task) -> Labels:
         features, subset, k, rng, warm, n_starts = task
         similarity = features.pairs(subset).similarity
-        gaps = dissimilarity(similarity)
+        apart = dissimilarity(similarity)
         starts = [warm] if warm is not None else [seed_pairs(similarity, rng.random(k)) for _ in range(n_starts)]
         # Not by the package's own random starts: in the same time they are no better, and so all starts are one thing.
-        runs = [self._fasterpam(gaps, medoids_of(gaps, start, k), ITERATIONS, n_cpu=1) for start in starts]
+        runs = [self._fasterpam(apart, medoids_of(apart, start, k), ITERATIONS, n_cpu=1) for start in starts]
         best = min(runs, key=lambda run: run.loss)
-        return nearest(gaps, best.medoids.astype(np.intp))
+        return nearest(apart, best.medoids.astype(np.intp))
 
 
-def medoids_of(gaps: Floats, labels: Labels, n_clusters: int) -> Subset:
+def medoids_of(apart: Floats, labels: Labels, n_clusters: int) -> Subset:
     """Of every cluster, the sample with the smallest sum of dissimilarities to the others."""
     members = labels[:, None] == np.arange(n_clusters)
-    sums = np.where(members, gaps @ members, np.inf)
+    sums = np.where(members, apart @ members, np.inf)
     return sums.argmin(axis=0)
 
 
-def nearest(gaps: Floats, medoids: Subset) -> Labels:
+def nearest(apart: Floats, medoids: Subset) -> Labels:
     """The nearest medoid of every sample; a medoid is its own, even where another one equals it."""
-    labels = gaps[:, medoids].argmin(axis=1).astype(np.int32)
+    labels = apart[:, medoids].argmin(axis=1).astype(np.int32)
     labels[medoids] = np.arange(medoids.size)
     return labels

@@ -56,8 +56,8 @@ class Own(Clusterer):
         """What `fit_predict` is given."""
         if self.input == "rows":
             return dense(features.rows(subset))
-        gaps = dissimilarity(features.pairs(subset).similarity)
-        return gaussian_affinity(gaps) if self.input == "affinity" else gaps
+        apart = dissimilarity(features.pairs(subset).similarity)
+        return gaussian_affinity(apart) if self.input == "affinity" else apart
 
 
 def parameters(method: Any) -> dict[str, Any]:

@@ -31,17 +31,17 @@ class Spectral(Clusterer):
         return named_like(kmeans(rows, k, rng, n_starts=RUNS * n_starts), warm, k)
 
 
-def gaussian_affinity(gaps: Floats) -> Floats:
+def gaussian_affinity(apart: Floats) -> Floats:
     """exp(-D_ij / (2 h)) with h the median of the dissimilarities of samples that differ.
 
     The median follows the units of D and the number of features, and a few far samples do not move it. A smaller h finds
     groups of odd shapes (two moons), but where tails are heavy every far sample then becomes a group of its own. Equal
     samples are left out: with few values to a feature they can be most of the pairs, and the median would be 0.
     """
-    above = gaps[np.triu_indices_from(gaps, 1)]
+    above = apart[np.triu_indices_from(apart, 1)]
     differ = above[above > EQUAL * above.max()]
     scale = np.median(differ) if differ.size else 1.0
-    return np.exp(gaps / (-2.0 * scale))
+    return np.exp(apart / (-2.0 * scale))
 
 
 def spectral_rows(affinity: Floats, n_clusters: int) -> Floats:

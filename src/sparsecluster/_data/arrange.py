@@ -13,6 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from .._features.base import Subset, Table
+from .._features.matrices import Matrices
+from .._kernels.matrices import matrix_fingerprints
 from .._kernels.order import column_fingerprints, mixed, row_fingerprints
 
 # Rows looked at together; a block of the usual width stays in the second-level cache.
@@ -91,3 +93,15 @@ def level_names(codes: Table, salts: npt.NDArray[np.uint64]) -> npt.NDArray[np.u
         np.add.at(sums, at, salts)
         names[:, a] = sums[at]
     return names
+
+
+def matrix_arrangement(matrices: Matrices) -> Arrangement:
+    """Order of the samples and of the matrices that their contents decide, whatever order they come in."""
+    samples = np.zeros(matrices.n_samples, np.uint64)
+    prints = np.zeros(matrices.count, np.uint64)
+    for _ in range(ROUNDS):
+        salts, feature_salts, samples = mixed(samples), mixed(prints), np.zeros_like(samples)
+        for a in range(matrices.count):
+            bits = (np.ascontiguousarray(matrices[a], dtype=np.float64) + 0.0).view(np.uint64)
+            prints[a] = matrix_fingerprints(bits, salts, feature_salts[a], samples)
+    return Arrangement(np.argsort(samples, kind="stable"), np.argsort(prints, kind="stable"), np.unique(samples).size)

@@ -1,351 +1,326 @@
-"""From what the user gives to what the search reads: tables, sparse matrices, precomputed dissimilarities."""
+"""Reading: from what the user gives to a value that holds all that a fit, and whoever looks at it later, needs.
+
+No estimator is seen here, and no number of clusters: several can be tried on one reading.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
-import scipy.sparse
-from sklearn.utils.validation import validate_data
 
 from .._features.base import Floats, Subset, Table
-from .._features.matrices import matrix_arrangement, with_marked_diagonal
-from .._features.sparse import SparseSource, varying
-from .arrange import Arrangement, arrangement
+from .._features.matrices import with_marked_diagonal
+from .._utils.checks import check_count
+from .arrange import Arrangement, arrangement, matrix_arrangement
 from .arrange_sparse import sparse_arrangement
-from .centers import centers, sparse_means
-from .checks import (
-    NAMES_SHOWN,
-    and_more,
-    check_all_known,
-    check_count,
-    check_cross,
-    check_distinct,
-    check_distinct_samples,
-    check_finite,
-    check_matrices,
-    check_samples_seen,
-    check_some_seen,
-    few_distinct,
-    keep_out,
-    says_nothing,
-    shape_of,
-    usable_columns,
-    usable_matrices,
-)
-from .columns import Column, ColumnTable
-from .functions import all_pairs
-from .profiles import CrossMeasure, FunctionMeasure, LevelMeasure, Measure, NumberMeasure, RunMeasure
-from .source import MatrixSource, SampleSource, TableSource
-from .tables import (
-    Metric,
-    as_frame,
-    column_place,
-    kinds_by_column,
-    needs_reading,
-    read_again,
-    read_columns,
-    read_numbers,
-    recode,
-    words_in,
-)
-
-# Samples on which two functions are compared.
-ITEMS_COMPARED = 10
-# What scikit-learn is to make of a table of numbers. Gaps are ours to deal with, and so is the message about infinity.
-NUMBERS: dict[str, Any] = {"dtype": [np.float64, np.float32], "ensure_all_finite": False}
-MEASURES: dict[str, Any] = {"sqeuclidean": NumberMeasure, "hamming": LevelMeasure, "manhattan": RunMeasure}
+from .check_matrices import check_cross, check_matrices, check_samples_observed, count_distinct, usable_matrices
+from .checks import check_finite, check_stored, left_out, observed_counts, observed_enough, refuse_blank, varies
+from .checks import too_few_distinct as too_few
+from .content import Content, contents
+from .kinds import Dissimilarity, SquaredEuclidean
+from .metric import Metric, asked_by_column, group_numbers, kind_for
+from .source import ColumnTable, MatrixSource, SampleSource, TableSource
+from .source_sparse import SparseSource, varying
 
 
-class Form(Protocol):
-    """How new samples are read, and how their columns are measured."""
+class Given(NamedTuple):
+    """What the user gives, checked for its form: numbers as an array or a sparse matrix, other tables as they are.
 
-    def new_values(self, estimator: Any, X: Any, columns: Subset) -> list[Any]:
-        """What some columns say of new samples."""
+    `keys` are the names of the columns as the user has them, by which parameters may refer to them; `has_names` says
+    whether `names` are the user's own.
+    """
 
-    def measure(self, column: int) -> Callable[[Any, Any, int], Measure]:
-        """How to build the measure of a column from values, labels and k."""
-
-    def centers(self, source: Any, labels: Any, k: int) -> Any:
-        """The middle of every column in every cluster; None where that has no meaning."""
+    X: Any
+    has_words: bool
+    names: Sequence[str]
+    keys: Sequence[Any]
+    has_names: bool = False
 
 
 class Request(NamedTuple):
-    """What is asked of the data besides themselves."""
+    """How the data are to be read."""
 
-    metric: Metric
-    feature_groups: Any
-    n_clusters: int
-    standardize: bool
+    metric: Metric = "auto"
+    feature_groups: Any = None
+    standardize: bool = True
 
 
-class Data(NamedTuple):
-    """What `fit` reads: the source of the features and the form in which new samples will come."""
+class Reader(Protocol):
+    """How new samples are read: what a fit keeps of its reading."""
 
+    def new_values(self, given: Any, columns: Subset) -> list[Any]:
+        """What some of the columns say of new samples, for the measures of these columns."""
+
+    @property
+    def can_be_saved(self) -> bool:
+        """Whether all of it can be kept in a file."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A table, read once.
+
+    Attributes
+    ----------
+    names : names of the columns (or matrices).
+    source : the data with samples and columns in the order of the search, and how each column compares samples.
+    reader : how new samples are read in the same way.
+    notes : what was decided on the way, one sentence each.
+    n_samples, n_columns, n_features : int
+    n_surely_distinct : a number of samples that surely differ.
+    has_names : whether the names are the user's own.
+    """
+
+    names: Sequence[str]
     source: SampleSource
-    form: Form
+    reader: Reader
+    notes: tuple[str, ...]
     n_samples: int
     n_columns: int
     n_features: int
+    n_surely_distinct: int
+    has_names: bool = False
+
+    @property
+    def n_usable(self) -> int:
+        """The number of features that are not left out."""
+        return int(self.source.owners.max()) + 1
+
+    def for_clusters(self, k: int) -> Reading:
+        """The same reading for k clusters, without columns that are observed in too few samples for so many."""
+        n, source = self.n_samples, self.source
+        check_count("n_clusters", k, 2, n, f"X has n_samples={n} rows.")
+        if self.n_surely_distinct < k:
+            distinct = self._count_distinct()
+            if distinct < k:
+                raise too_few(distinct, k)
+        if not (isinstance(source, TableSource) and source.has_missing):
+            return self
+        values = source.table.values
+        rare = np.zeros(self.n_columns, bool)
+        rare[source.columns] = ~observed_enough(observed_counts(values[:, source.columns]), n, k)
+        if not rare.any():
+            return self
+        usable, notes = left_out(self.names, COLUMNS, self._unused() & ~rare, rare)
+        check_some_observed(values[:, usable])
+        kept = source.columns[~rare[source.columns]]
+        return replace(self, source=replace(source, columns=kept), notes=(*self.notes, *notes[-1:]))
+
+    def _unused(self) -> Any:
+        unused = np.ones(self.n_columns, bool)
+        unused[self.source.columns] = False
+        return unused
+
+    def _count_distinct(self) -> int:
+        """The exact number of different samples, by all columns."""
+        if isinstance(self.source, TableSource):
+            return len({row.tobytes() for row in np.ascontiguousarray(self.source.table.values + 0.0)})
+        if isinstance(self.source, MatrixSource):
+            return count_distinct(self.source.matrices)
+        return self.n_surely_distinct
 
 
-def read(estimator: Any, X: Any, request: Request) -> Data:
-    """Check everything about the data, and put samples and columns in the order that their contents decide."""
-    if isinstance(request.metric, str) and request.metric == "precomputed":
-        return read_matrices(estimator, X, request)
-    if scipy.sparse.issparse(X):
-        return read_sparse(estimator, X, request)
-    return read_table(estimator, X, request)
+COLUMNS, MATRICES = ("column", "columns"), ("matrix", "matrices")
 
 
-def refuse_sparse(name: str, X: Any) -> None:
-    """The error of a method that takes dense tables only."""
-    if scipy.sparse.issparse(X):
-        raise TypeError(f"A sparse matrix was passed, but {name} takes dense tables. Use X.toarray().")
-
-
-def refuse_words(name: str, X: Any) -> None:
-    """The error of a method that takes numbers only."""
-    frame = as_frame(X)
-    columns = words_in(frame) if frame is not None else []
-    if columns:
-        listed = ", ".join(map(repr, columns[:NAMES_SHOWN])) + and_more(len(columns))
-        which = f"Column {listed} holds" if len(columns) == 1 else f"Columns {listed} hold"
-        raise ValueError(
-            f"{which} no numbers, and {name} takes nothing else. Leave them out, or use SASClustering, which takes "
-            "them."
-        )
-
-
-def read_complete(estimator: Any, X: Any, n_clusters: int, standardize: bool) -> Data:
-    """A table of numbers without gaps, for methods that can do nothing with others."""
-    name = type(estimator).__name__
-    refuse_sparse(name, X)
-    refuse_words(name, X)
-    data = read(estimator, X, Request("sqeuclidean", None, n_clusters, standardize))
-    source = data.source
-    assert isinstance(source, TableSource)
-    gaps = np.flatnonzero(np.isnan(source.table.values).any(axis=0))
-    if gaps.size:
-        names = estimator._names()
-        listed = ", ".join(repr(names[a]) for a in gaps[:NAMES_SHOWN])
-        raise ValueError(
-            f"Input X contains NaN in {gaps.size} of {data.n_columns} columns: {listed}{and_more(gaps.size)}. {name} "
-            "takes numbers without gaps: fill them in first, or use SASClustering or SparseKMeans, which need no "
-            "filling in."
-        )
-    return data
-
-
-def complete_table(data: Data) -> Floats:
-    """The numbers that `read_complete` read, in the order and with the columns that the features have."""
-    source = data.source
-    assert isinstance(source, TableSource)
-    return source.table.values[np.ix_(source.samples, source.columns)].astype(np.float64)
+def check_some_observed(X: Table) -> None:
+    """Every sample has a value somewhere."""
+    refuse_blank(np.flatnonzero(np.isnan(X).all(axis=1)), len(X), "rows have no value in any usable column")
 
 
 # ---------------------------------------------------------------- tables
 
 
-class TableForm(NamedTuple):
+class TableReader(NamedTuple):
     """Columns of a table, each read as in `fit`."""
 
-    columns: tuple[Column, ...]
+    names: Sequence[str]
+    kinds: tuple[Dissimilarity, ...]
     has_words: bool = False
 
-    def new_values(self, estimator: Any, X: Any, columns: Subset) -> list[Any]:
-        names = estimator._names()
-        frame = None if scipy.sparse.issparse(X) else as_frame(X)
-        if self.has_words or (needs_reading(X) if frame is None else words_in(frame)):
-            if scipy.sparse.issparse(X):
-                raise TypeError("X is a sparse matrix, which holds no text; fit had columns with text. Give a table.")
-            validate_data(estimator, X, reset=False, skip_check_array=True)
-            read = read_again(X, self.columns, names)
-            check_finite(np.column_stack([np.zeros(len(X)) if each.dtype == object else each for each in read]), names)
+    def new_values(self, given: Given, columns: Subset) -> list[Any]:
+        if given.has_words:
+            read = [
+                kind.encode_new(content, name)
+                for kind, content, name in zip(self.kinds, contents(given.X, self.names), self.names, strict=True)
+            ]
+            numbers = [np.zeros(len(each)) if each.dtype == object else each for each in read]
+            check_finite(np.column_stack(numbers), self.names)
             return [read[a] for a in columns.tolist()]
-        X = validate_data(estimator, X, reset=False, accept_sparse="csc", **NUMBERS)
-        if scipy.sparse.issparse(X):
-            given: Any = X
-            check_all_known(given.data)
-            return list(recode(given[:, columns].toarray(), [self.columns[a] for a in columns.tolist()]).T)
-        check_finite(X, names)
-        return list(recode(X[:, columns], [self.columns[a] for a in columns.tolist()]).T)
+        kinds, names = ([each[a] for a in columns.tolist()] for each in (self.kinds, self.names))
+        return list(recoded(self._numbers(given, columns), kinds, names).T)
 
-    def measure(self, column: int) -> Callable[[Any, Any, int], Measure]:
-        of = self.columns[column]
-        return MEASURES[of.kind].make if isinstance(of.kind, str) else FunctionMeasure(of.kind, of, (), ()).make
+    def encode(self, given: Given) -> Any:
+        """All columns as codes, n x p; a sparse matrix as it is."""
+        if hasattr(given.X, "tocsc"):
+            return given.X
+        if given.has_words:
+            return encoded(contents(given.X, self.names), self.kinds, self.names)
+        return recoded(given.X, self.kinds, self.names)
 
-    def centers(self, source: Any, labels: Any, k: int) -> Any:
-        if isinstance(source, SparseSource):
-            return sparse_means(source.values, labels, k)
-        return centers(source.table, labels, k)
+    def _numbers(self, given: Given, columns: Subset) -> Table:
+        X = given.X
+        if hasattr(X, "tocsc"):
+            check_stored(X.data)
+            return np.asarray(X[:, columns].toarray())
+        check_finite(X, self.names)
+        return np.asarray(X[:, columns])
+
+    @property
+    def can_be_saved(self) -> bool:
+        return all(kind.can_be_saved for kind in self.kinds)
 
 
-def read_table(estimator: Any, X: Any, request: Request) -> Data:
+def read_table(given: Given, request: Request) -> Reading:
     """A data frame or an array."""
-    frame = as_frame(X)
-    words = needs_reading(X) if frame is None else bool(words_in(frame))
-    if words:
-        X = np.asarray(X, dtype=object) if frame is None else X
-        check_count("The number of rows of X", len(X), 2)
-        validate_data(estimator, X, skip_check_array=True)
-    else:
-        if frame is not None and not frame.columns:
-            raise ValueError("X has no columns, so there is nothing to group by. Check the input.")
-        X = validate_data(estimator, X, ensure_min_samples=2, order=None, **NUMBERS)
-    names = estimator._names()
-    # Names as the user has them: those that are not text are no names to scikit-learn.
-    own_names = names if frame is None else list(getattr(frame.to_native(), "columns", names))
-    keys = own_names if all(isinstance(name, str | int) for name in own_names) else names
-    table = (read_columns if words else read_numbers)(X, request.metric, keys)
+    table = read_columns(given, request.metric)
     n, p = table.values.shape
+    names = given.names
     check_finite(table.values, names)
-    check_count("n_clusters", request.n_clusters, 2, n, f"X has n_samples={n} rows.")
-    groups = None if request.feature_groups is None else group_numbers(request.feature_groups, keys)
-    table, has_gaps = with_one_kind_of_gap(table)
-    alike = says_nothing(table, names)
-    usable = usable_columns(table.values, names, request.n_clusters, has_gaps, alike)
-    if has_gaps:
-        check_some_seen(table.values[:, usable])
-        has_gaps = bool(np.isnan(table.values[:, usable]).any())
-    order = arrangement(table.values, usable, np.array([column.kind == "hamming" for column in table.columns]))
-    if order.distinct_samples < request.n_clusters:
-        check_distinct(table.values, request.n_clusters)
-    columns = by_kind(table, order)
-    source = TableSource(table, groups, order.samples, columns, request.standardize, has_gaps)
-    return Data(source, TableForm(table.columns, words), n, p, p if groups is None else np.unique(groups).size)
+    groups = None if request.feature_groups is None else group_numbers(request.feature_groups, given.keys)
+    table, has_missing = with_one_nan(table)
+    usable, notes = usable_columns(table, names, has_missing)
+    if has_missing:
+        check_some_observed(table.values[:, usable])
+        has_missing = bool(np.isnan(table.values[:, usable]).any())
+    order = arrangement(table.values, usable, np.array([kind.codes_are_names for kind in table.kinds]))
+    source = TableSource(table, groups, order.samples, by_kind(table, order), request.standardize, has_missing)
+    reader = TableReader(names, table.kinds, given.has_words)
+    n_features = p if groups is None else np.unique(groups).size
+    return Reading(names, source, reader, notes, n, p, n_features, order.distinct_samples, given.has_names)
+
+
+def read_columns(given: Given, metric: Metric) -> ColumnTable:
+    """The columns of a table as codes, with what they mean."""
+    asked = asked_by_column(metric, given.keys)
+    names = given.keys
+    if given.has_words:
+        columns = contents(given.X, names)
+        kinds = tuple(map(kind_for, asked, columns, names))
+        return ColumnTable(encoded(columns, kinds, names), kinds)
+    # One object for all columns that ask for the same and need not look at their values: there may be very many.
+    shared: dict[int, Dissimilarity] = {}
+    made = []
+    for a, kind in enumerate(asked):
+        if id(kind) not in shared:
+            content = Content(np.asarray(given.X[:, a], dtype=np.float64))
+            own = kind_for("sqeuclidean" if kind == "auto" else kind, content, names[a])
+            if not own.keeps_numbers:
+                made.append(own)
+                continue
+            shared[id(kind)] = own
+        made.append(shared[id(kind)])
+    return ColumnTable(recoded(given.X, made, names), tuple(made))
+
+
+def encoded(columns: Sequence[Content], kinds: Sequence[Dissimilarity], names: Sequence[str]) -> Floats:
+    """Columns of any content as codes, n x p."""
+    first = kinds[0].encode(columns[0], names[0])
+    values = np.empty((first.size, len(columns)))
+    for a, (kind, content, name) in enumerate(zip(kinds, columns, names, strict=True)):
+        values[:, a] = first if a == 0 else kind.encode(content, name)
+    return values
+
+
+def recoded(X: Table, kinds: Sequence[Dissimilarity], names: Sequence[str]) -> Table:
+    """Columns of numbers as codes, n x p; X itself if numbers are their own codes."""
+    if all(kind.keeps_numbers for kind in kinds):
+        return X
+    columns = [Content(np.asarray(column, dtype=np.float64)) for column in X.T]
+    return encoded(columns, kinds, names)
+
+
+def with_one_nan(table: ColumnTable) -> tuple[ColumnTable, bool]:
+    """The table with one bit pattern for all NaN, so that equal rows look equal; and whether there are any."""
+    # A sum is NaN if a value is, and it costs less than looking at each.
+    if not np.isnan(table.values.sum(axis=0, dtype=np.float64)).any():
+        return table, False
+    return ColumnTable(np.where(np.isnan(table.values), np.nan, table.values), table.kinds), True
+
+
+def usable_columns(table: ColumnTable, names: Sequence[str], has_missing: bool) -> tuple[Subset, tuple[str, ...]]:
+    """Columns that vary and are observed often enough, and notes about the others."""
+    values = table.values
+    enough = observed_enough(observed_counts(values), len(values)) if has_missing else np.ones(values.shape[1], bool)
+    constant = ~varies(values)
+    for a, kind in enumerate(table.kinds):
+        if not kind.tells_apart(values[:, a], names[a]):
+            constant[a] = True
+    return left_out(names, COLUMNS, enough & constant, ~enough)
 
 
 def by_kind(table: ColumnTable, order: Arrangement) -> Subset:
-    """The columns in their order, kind after kind: those of different kinds may hold the same numbers.
-
-    Two functions are told apart by what they make of the first samples.
-    """
+    """The columns in their order, kind after kind: those of different kinds may hold the same codes."""
+    if len({kind.comparison for kind in table.kinds}) == 1:
+        return order.columns
 
     def key(a: int) -> tuple[str, bytes]:
-        column = table.columns[a]
-        if isinstance(column.kind, str):
-            return column.kind, b""
-        values = table.values[order.samples, a]
-        some = column.decode(values[~np.isnan(values)][:ITEMS_COMPARED])
-        return "", all_pairs(column.kind, some, some).tobytes()
+        return table.kinds[a].sort_key(table.values[order.samples, a])
 
-    if len({column.kind for column in table.columns}) == 1:
-        return order.columns
     return np.array(sorted(order.columns.tolist(), key=key), dtype=np.intp)
 
 
-def with_one_kind_of_gap(table: Any) -> tuple[Any, bool]:
-    """The table with one bit pattern for all NaN, so that equal rows look equal; and whether there are any."""
-    # A sum is NaN where a value is, and it costs less than looking at each.
-    if not np.isnan(table.values.sum(axis=0, dtype=np.float64)).any():
-        return table, False
-    return type(table)(np.where(np.isnan(table.values), np.nan, table.values), table.columns), True
-
-
-def group_numbers(given: Any, names: Sequence[Any]) -> Subset:
-    """A number for every column, the same for columns that are chosen together."""
-    numbers = np.arange(len(names))
-    if given is None:
-        return numbers
-    if isinstance(given, Mapping):
-        taken: dict[int, Any] = {}
-        for group, members in given.items():
-            if isinstance(members, str) or not isinstance(members, Iterable):
-                raise ValueError(
-                    f"feature_groups[{group!r}] must be a list of columns; got {members!r}. Put a single one in a list."
-                )
-            places = [column_place(key, names, f"feature_groups[{group!r}]") for key in members]
-            twice = next((place for place in places if place in taken), None)
-            if twice is not None:
-                raise ValueError(
-                    f"feature_groups puts column {names[twice]!r} in {taken[twice]!r} and in {group!r}; a column may "
-                    "be in one group only. Take it out of one of them."
-                )
-            taken |= dict.fromkeys(places, group)
-            if places:
-                numbers[places] = places[0]
-        return numbers
-    if isinstance(given, str) or len(shape_of(given)) != 1 or len(given) != len(names):
-        raise ValueError(
-            f"feature_groups must be a dict of group: columns, or one name for each of the {len(names)} columns (None "
-            f"for a column that stands alone); got {type(given).__name__} of shape {shape_of(given)}."
-        )
-    first: dict[Any, int] = {}
-    for place, group in enumerate(given):
-        alone = group is None or (isinstance(group, float) and group != group)
-        numbers[place] = place if alone else first.setdefault(group, place)
-    return numbers
-
-
-# ---------------------------------------------------------------- sparse matrices
-
-
-def read_sparse(estimator: Any, X: Any, request: Request) -> Data:
+def read_sparse(given: Given, request: Request) -> Reading:
     """A sparse matrix of numbers, all of them known."""
-    X = validate_data(estimator, X, accept_sparse="csc", ensure_min_samples=2, **NUMBERS)
-    names = estimator._names()
+    X, names = given.X, given.names
     n, p = X.shape
-    kinds = kinds_by_column(request.metric, names)
-    other = next((a for a in range(p) if kinds[a] not in ("auto", "sqeuclidean")), None)
+    asked = asked_by_column(request.metric, given.keys)
+    other = next((a for a in range(p) if asked[a] not in ("auto", "sqeuclidean")), None)
     if other is not None:
         raise ValueError(
-            f'A sparse matrix is compared by metric="sqeuclidean"; column {names[other]!r} asks for {kinds[other]!r}. '
-            "Use X.toarray() for the other metrics."
+            f'The columns of a sparse matrix are compared by metric="sqeuclidean"; column {names[other]!r} asks for '
+            f"{asked[other]!r}. Use X.toarray() for other metrics."
         )
-    check_all_known(X.data)
-    check_count("n_clusters", request.n_clusters, 2, n, f"X has n_samples={n} rows.")
-    groups = group_numbers(request.feature_groups, names)
-    usable = np.zeros(p, bool)
-    usable[varying(X)] = True
-    order = sparse_arrangement(X, keep_out(names, ("column", "columns"), ~usable, np.zeros(p, bool)))
-    if order.distinct_samples < request.n_clusters:
-        raise few_distinct(order.distinct_samples, request.n_clusters)
+    check_stored(X.data)
+    groups = group_numbers(request.feature_groups, given.keys)
+    constant = np.ones(p, bool)
+    constant[varying(X)] = False
+    usable, notes = left_out(names, COLUMNS, constant, np.zeros(p, bool))
+    order = sparse_arrangement(X, usable)
     source = SparseSource(X, order.samples, order.columns, request.standardize, groups)
-    return Data(source, TableForm((Column("sqeuclidean"),) * p), n, p, np.unique(groups).size)
+    reader = TableReader(names, (SquaredEuclidean(),) * p)
+    n_features = np.unique(groups).size
+    return Reading(names, source, reader, notes, n, p, n_features, order.distinct_samples, given.has_names)
 
 
 # ---------------------------------------------------------------- precomputed dissimilarities
 
 
-def known_pairs(matrix: Table) -> Table:
-    """A matrix of fit itself without the diagonal of samples that it does not see; any other as it is."""
-    is_square = matrix.shape[0] == matrix.shape[1] and not np.nan_to_num(np.diag(matrix)).any()
-    return with_marked_diagonal(matrix) if is_square else matrix
-
-
-class MatrixForm(NamedTuple):
+@dataclass(frozen=True)
+class MatrixReader:
     """Precomputed matrices; new samples come with their dissimilarities to those of `fit`."""
 
     samples: Subset
     n_matrices: int
 
-    def new_values(self, estimator: Any, X: Any, columns: Subset) -> list[Any]:
-        cross = check_cross(X, self.n_matrices, self.samples.size, columns)
-        # A sample of fit is no new sample: that it is like itself says nothing.
+    @property
+    def can_be_saved(self) -> bool:
+        return False
+
+    def new_values(self, given: Any, columns: Subset) -> list[Any]:
+        cross = check_cross(given, self.n_matrices, self.samples.size, columns)
+        # A sample of fit is not a new sample: that it is like itself tells nothing.
         return [known_pairs(matrix)[:, self.samples] for matrix in cross]
 
-    def measure(self, column: int) -> Callable[[Any, Any, int], Measure]:
-        return CrossMeasure.make
 
-    def centers(self, source: Any, labels: Any, k: int) -> None:
-        return None
+def known_pairs(matrix: Table) -> Table:
+    """A matrix of fit itself without the diagonal of samples that it does not observe; any other as it is."""
+    is_square = matrix.shape[0] == matrix.shape[1] and not np.nan_to_num(np.diag(matrix)).any()
+    return with_marked_diagonal(matrix) if is_square else matrix
 
 
-def read_matrices(estimator: Any, X: Any, request: Request) -> Data:
+def read_matrices(X: Any, request: Request) -> Reading:
     """p matrices n x n: an array (p, n, n), in memory or in a file, a list, or a function of the matrix number."""
     matrices, seen, most = check_matrices(X)
     n, p = matrices.n_samples, matrices.count
-    estimator.n_features_in_ = p
-    # Matrices have no names; those of an earlier fit must not stay.
-    vars(estimator).pop("feature_names_in_", None)
-    check_count("n_clusters", request.n_clusters, 2, n, f"The matrices have {n} rows.")
-    groups = group_numbers(request.feature_groups, estimator._names())
-    usable = usable_matrices(seen, most, estimator._names())
-    check_samples_seen(matrices, usable)
+    names = [f"x{a}" for a in range(p)]
+    groups = group_numbers(request.feature_groups, names)
+    usable, notes = usable_matrices(seen, most, names)
+    check_samples_observed(matrices, usable)
     order = matrix_arrangement(matrices)
-    if order.distinct_samples < request.n_clusters:
-        check_distinct_samples(matrices, request.n_clusters)
     source = MatrixSource(matrices, groups, order.samples, order.columns[usable[order.columns]], request.standardize)
-    return Data(source, MatrixForm(order.samples, p), n, p, np.unique(groups).size)
+    reader = MatrixReader(order.samples, p)
+    return Reading(names, source, reader, notes, n, p, np.unique(groups).size, order.distinct_samples)

@@ -1,31 +1,26 @@
-"""From a table or from matrices, some of their samples and columns, to the features that the search sees."""
+"""From a table or from matrices, and some of their samples and columns, to the features that the search works on."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Protocol, cast
+from typing import Any, Protocol
 
 import numpy as np
+import numpy.typing as npt
 
-from .._features.base import Features, Floats, Subset, Table
-from .._features.coordinates import CoordinateFeatures, level_block, number_block
-from .._features.manhattan import ManhattanFeatures
+from .._features.base import Features, Subset, Table
 from .._features.matrices import Matrices, MatrixFeatures
 from .._features.mixed import owners_of, shares_of, together
 from .._features.numeric import NumericFeatures, Source
 from .arrange import arrangement
-from .columns import ColumnTable, Dissimilarity
-from .functions import column_matrix
-
-# What makes the features of each kind of column; functions of the user's are "functions".
-ROOMS = {"sqeuclidean": "coordinates", "hamming": "coordinates", "manhattan": "distances"}
-# A column seen in a smaller share of the samples says next to nothing: of a hundred pairs it sees one.
-LEAST_SEEN = 0.1
+from .centers import table_centers
+from .checks import observed_counts, observed_enough, varies
+from .kinds import Dissimilarity, Precomputed
 
 
 class SampleSource(Protocol):
-    """The user's data, untouched, with the samples and columns in the order in which the search sees them.
+    """The user's data, untouched, with the samples and columns in the order in which the search works on them.
 
     owners[j] is the feature to which columns[j] belongs.
     """
@@ -37,14 +32,20 @@ class SampleSource(Protocol):
     @property
     def owners(self) -> Subset: ...
 
+    def kind(self, column: int) -> Dissimilarity:
+        """How one of the user's columns compares samples."""
+
     def features(self) -> Features:
         """What the search works on."""
 
     def take(self, places: Subset, n_clusters: int) -> SampleSource | None:
-        """Some of the samples, with the columns that tell them apart; None where they are too much alike."""
+        """Some of the samples, with the columns that tell them apart; None if they are too much alike."""
 
     def look(self, column: int, samples: Any, at: Subset) -> Any:
-        """What the user's column says of the user's samples; a matrix, of them and the samples `at`."""
+        """The codes of the user's column for the user's samples; of a matrix, between them and the samples `at`."""
+
+    def centers(self, labels: Any, k: int) -> npt.NDArray[Any] | None:
+        """The middle of every column in every cluster, k x p; None if a column has none."""
 
 
 def columns_of(source: SampleSource, subset: Subset) -> Subset:
@@ -52,90 +53,71 @@ def columns_of(source: SampleSource, subset: Subset) -> Subset:
     return source.columns[np.isin(source.owners, subset)]
 
 
-def seen_counts(values: Table) -> Subset:
-    """Number of samples in which each column is seen."""
-    return np.asarray(len(values) - np.isnan(values).sum(axis=0), dtype=np.intp)
+@dataclass(frozen=True)
+class ColumnTable:
+    """n samples x p columns as codes, NaN where a value is missing, and what the codes of each column mean."""
 
-
-def enough_seen(counts: Subset, n_samples: int, n_clusters: int) -> Any:
-    """Which columns are seen in enough samples to say something about so many clusters."""
-    return counts >= max(n_clusters + 1, LEAST_SEEN * n_samples)
-
-
-def varies(values: Table) -> Any:
-    """Which columns have two different values."""
-    with np.errstate(invalid="ignore"):
-        return np.fmax.reduce(values, axis=0) > np.fmin.reduce(values, axis=0)
+    values: Table
+    kinds: tuple[Dissimilarity, ...]
 
 
 @dataclass(frozen=True)
 class TableSource:
-    """A table of numbers and codes, NaN in gaps; columns with the same number in `groups`, if any, are one feature."""
+    """A table of codes; columns with the same number in `groups`, if there are any, are one feature."""
 
     table: ColumnTable
     groups: Subset | None
     samples: Subset
     columns: Subset
     standardize: bool
-    has_gaps: bool
+    has_missing: bool
 
     def features(self) -> Features:
-        """One part a kind; the parts together where there are several, or columns chosen together."""
-        owners = self.owners
+        """One part per family of dissimilarities; the parts together if there are several, or grouped columns."""
+        owners, kinds = self.owners, [self.table.kinds[a] for a in self.columns.tolist()]
         grouped = owners.max() + 1 < owners.size
-        if not grouped and not self.has_gaps and all(map(self._is_number, self.columns)):
+        if not grouped and not self.has_missing and self._is_plain(kinds):
             return NumericFeatures(Source(self.table.values, self.samples, self.columns, self.standardize))
         table = self.table.values[np.ix_(self.samples, self.columns)].astype(np.float64)
-        shares = shares_of(owners) * seen_counts(table) / self.samples.size
-        makers = {"coordinates": self._coordinates, "distances": self._distances, "functions": self._functions}
-        kinds = [self.table.columns[a].kind for a in self.columns.tolist()]
-        rooms = [ROOMS[kind] if isinstance(kind, str) else "functions" for kind in kinds]
-        places = {name: np.flatnonzero([room == name for room in rooms]) for name in makers if name in rooms}
+        shares = shares_of(owners) * observed_counts(table) / self.samples.size
+        families: dict[Any, list[int]] = {}
+        for j, kind in enumerate(kinds):
+            families.setdefault(kind.features, []).append(j)
+        places = [np.array(own) for own in families.values()]
         parts = [
-            makers[name](table[:, own], self.columns[own], shares[own], owners[own]) for name, own in places.items()
+            make([kinds[j] for j in own.tolist()], table[:, own], self.standardize, shares[own], owners[own])
+            for make, own in zip(families, places, strict=True)
         ]
-        return together(parts, list(places.values()), owners)
+        return together(parts, places, owners)
 
-    def _is_number(self, column: int) -> bool:
-        """Squared differences; the Hamming dissimilarity of two levels is the same."""
-        kind = self.table.columns[column].kind
-        return kind == "sqeuclidean" or (kind == "hamming" and np.unique(self.table.values[:, column]).size == 2)
-
-    def _coordinates(self, table: Floats, columns: Subset, shares: Floats, owners: Subset) -> Features:
-        is_level = [self.table.columns[a].kind == "hamming" for a in columns.tolist()]
-        make = [level_block if level else number_block for level in is_level]
-        blocks = [block(column) for block, column in zip(make, table.T, strict=True)]
-        return CoordinateFeatures(blocks, self.standardize, shares, owners)
-
-    def _distances(self, table: Floats, columns: Subset, shares: Floats, owners: Subset) -> Features:
-        return ManhattanFeatures(table, self.standardize, shares, owners)
-
-    def _functions(self, table: Floats, columns: Subset, shares: Floats, owners: Subset) -> Features:
-        seen = ~np.isnan(table)
-
-        def read(j: int) -> Floats:
-            column = self.table.columns[columns[j]]
-            return column_matrix(cast(Dissimilarity, column.kind), column.decode(table[:, j]), seen[:, j])
-
-        gapped = frozenset(np.flatnonzero(~seen.all(axis=0)).tolist())
-        matrices = Matrices(read, columns.size, self.samples.size, gapped, computed=True)
-        return MatrixFeatures(matrices, np.arange(columns.size), self.standardize, shares, owners)
+    def _is_plain(self, kinds: list[Dissimilarity]) -> bool:
+        """Whether all columns are compared by the squared difference of their codes."""
+        values = self.table.values
+        return all(
+            kind.is_squared_difference(values[:, a]) for kind, a in zip(kinds, self.columns.tolist(), strict=True)
+        )
 
     @property
     def owners(self) -> Subset:
         """The feature of every column; not kept, since there may be very many columns."""
         return np.arange(self.columns.size) if self.groups is None else owners_of(self.groups[self.columns])
 
+    def kind(self, column: int) -> Dissimilarity:
+        return self.table.kinds[column]
+
     def take(self, places: Subset, n_clusters: int) -> TableSource | None:
         samples = self.samples[places]
         values = self.table.values[samples][:, self.columns]
-        usable = np.flatnonzero(varies(values) & enough_seen(seen_counts(values), samples.size, n_clusters))
+        usable = np.flatnonzero(varies(values) & observed_enough(observed_counts(values), samples.size, n_clusters))
         if not usable.size or arrangement(values, usable).distinct_samples < n_clusters:
             return None
         return replace(self, samples=samples, columns=self.columns[usable])
 
     def look(self, column: int, samples: Any, at: Subset) -> Table:
         return self.table.values[samples, column]
+
+    def centers(self, labels: Any, k: int) -> npt.NDArray[Any] | None:
+        return table_centers(self.table.values, self.table.kinds, labels, k)
 
 
 @dataclass(frozen=True)
@@ -153,9 +135,12 @@ class MatrixSource:
         """The feature of every matrix."""
         return owners_of(self.groups[self.columns])
 
+    def kind(self, column: int) -> Dissimilarity:
+        return Precomputed()
+
     def features(self) -> Features:
         matrices = self.matrices.arranged(self.samples)
-        seen = np.array([matrices.values(a)[2] if a in matrices.gapped else 1.0 for a in self.columns.tolist()])
+        seen = np.array([matrices.values(a)[2] if a in matrices.incomplete else 1.0 for a in self.columns.tolist()])
         features = MatrixFeatures(matrices, self.columns, self.standardize, shares_of(self.owners) * seen, self.owners)
         return together([features], [np.arange(self.columns.size)], self.owners)
 
@@ -167,3 +152,6 @@ class MatrixSource:
     def look(self, column: int, samples: Any, at: Subset) -> Table:
         matrix = self.matrices[column]
         return matrix[:, at] if isinstance(samples, slice) else matrix[np.ix_(samples, at)]
+
+    def centers(self, labels: Any, k: int) -> None:
+        return None

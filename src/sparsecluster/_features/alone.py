@@ -18,7 +18,7 @@ STARTS, LLOYD_PASSES, MOVE_PASSES = 5, 3, 1000
 
 
 def runs_within(table: Table, n_clusters: int, kind: int = SQUARES) -> Floats:
-    """Smallest within of every column of numbers, gaps (NaN) left out, over all clusterings."""
+    """Smallest within of every column of numbers, missing values (NaN) left out, over all clusterings."""
     step = max(1, BLOCK_VALUES // len(table))
     within = [np.empty(0)]
     for first in range(0, table.shape[1], step):
@@ -30,7 +30,7 @@ def runs_within(table: Table, n_clusters: int, kind: int = SQUARES) -> Floats:
 
 
 def runs_labels(column: Table, n_clusters: int, kind: int = SQUARES) -> Labels:
-    """The clustering behind `runs_within`; where there is a gap any cluster is as good, and the first is taken."""
+    """The clustering behind `runs_within`; where a value is missing any cluster is as good, and the first is taken."""
     seen = np.flatnonzero(~np.isnan(column))
     values = column[seen].astype(np.float64)
     order = np.argsort(values, kind="stable")
@@ -54,7 +54,7 @@ def level_score(counts: npt.ArrayLike, n_clusters: int) -> float:
 
 
 def level_labels(codes: Table, n_clusters: int) -> Labels:
-    """The clustering behind `level_score`; codes are 0, 1, ... and NaN in gaps, which join the first cluster."""
+    """The clustering behind `level_score`; codes are 0, 1, ... and NaN where missing, which join the first cluster."""
     labels = np.zeros(codes.size, np.int32)
     seen = np.flatnonzero(~np.isnan(codes))
     levels, at, counts = np.unique(codes[seen], return_inverse=True, return_counts=True)

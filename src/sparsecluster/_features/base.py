@@ -29,7 +29,7 @@ class Rows(NamedTuple):
 
 
 class SeenRows(NamedTuple):
-    """Coordinates with gaps: zero, the mean of those seen, where `seen` (n x q) is 0."""
+    """Coordinates with missing values: zero, the mean of those seen, where `seen` (n x q) is 0."""
 
     table: Floats
     weights: Floats
@@ -61,8 +61,8 @@ class Features(ABC):
     With delta_a(i, j) = (x_i - x_j)^2 the total is the sum of squares about the mean and the within is the
     within-cluster sum of squares. (The paper sums over ordered pairs, which doubles both and keeps the score.)
 
-    Where feature a has gaps, n and |C_k| count the samples that are seen and sums run over pairs of them; the score is
-    multiplied by the share of the samples seen, so that chance gives a feature with gaps no more than one without.
+    Where feature a has missing values, n and |C_k| count the samples that are seen and sums run over pairs of them; the score is
+    multiplied by the share of the samples seen, so that chance gives a feature with missing values no more than one without.
     """
 
     n_samples: int
@@ -77,7 +77,7 @@ class Features(ABC):
 
     # Whether the dissimilarity is a squared distance of coordinates, and whether some of them are not known.
     has_rows: bool = True
-    has_gaps: bool = False
+    has_missing: bool = False
 
     @abstractmethod
     def scores(self, labels: Labels, n_clusters: int) -> Floats:
@@ -85,13 +85,13 @@ class Features(ABC):
 
     @abstractmethod
     def seen_pairs(self, subset: Subset, weights: Floats | None = None) -> tuple[Floats, Floats | None]:
-        """Similarity of the samples on a subset, n x n, over what is seen; and, with gaps, how much of it is seen.
+        """Similarity of the samples on a subset, n x n, over what is seen; and, with missing values, how much of it is seen.
 
         `weights` say how many times each feature of the subset counts; once where there are none.
         """
 
     def pairs(self, subset: Subset, weights: Floats | None = None) -> Pairs:
-        """Similarity of the samples on a subset; with gaps, as if all of it were seen."""
+        """Similarity of the samples on a subset; with missing values, as if all of it were seen."""
         similarity, seen = self.seen_pairs(subset, weights)
         return Pairs(similarity if seen is None else as_if_all_seen(similarity, seen))
 
@@ -104,9 +104,9 @@ class Features(ABC):
         return values
 
     def pair_total(self, weights: Floats) -> Floats:
-        """sum_a w_a delta_a(i, j) of all pairs, n x n; with gaps, each feature as if all of it were seen."""
+        """sum_a w_a delta_a(i, j) of all pairs, n x n; with missing values, each feature as if all of it were seen."""
         used = np.flatnonzero(weights)
-        if not self.has_gaps:
+        if not self.has_missing:
             return dissimilarity(self.pairs(used, weights[used]).similarity)
         total = np.zeros((self.n_samples, self.n_samples))
         for a in used.tolist():
@@ -143,17 +143,17 @@ def quadratic_sums(table: Table, counts: Floats) -> Floats:
 def dissimilarity(similarity: Floats) -> Floats:
     """D_ij = A_ii + A_jj - 2 A_ij, of which A is a similarity."""
     own = np.diag(similarity)
-    gaps = own[:, None] + own[None, :] - 2.0 * similarity
-    np.fill_diagonal(gaps, 0.0)
-    return np.maximum(gaps, 0.0)
+    apart = own[:, None] + own[None, :] - 2.0 * similarity
+    np.fill_diagonal(apart, 0.0)
+    return np.maximum(apart, 0.0)
 
 
 def as_if_all_seen(similarity: Floats, seen: Floats) -> Floats:
     """Dissimilarities divided by the share that is seen (Gower); a pair without any counts as an average pair."""
-    gaps = dissimilarity(similarity)
+    apart = dissimilarity(similarity)
     known = seen > 0
     np.fill_diagonal(known, False)
-    gaps[known] *= seen.max() / seen[known]
-    gaps[~known] = gaps[known].mean() if known.any() else 0.0
-    np.fill_diagonal(gaps, 0.0)
-    return -gaps / 2
+    apart[known] *= seen.max() / seen[known]
+    apart[~known] = apart[known].mean() if known.any() else 0.0
+    np.fill_diagonal(apart, 0.0)
+    return -apart / 2

@@ -1,4 +1,4 @@
-"""Features that own several coordinates or have gaps: categories as indicator columns, numbers that are not all seen.
+"""Features that own several coordinates or have missing values: categories as indicator columns, incomplete numbers.
 
 The Hamming dissimilarity is half the squared distance of indicator columns, so the engine for numbers serves both.
 """
@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from .._kernels.gaps import seen_scores
+from .._kernels.missing import seen_scores
 from .._kernels.objective import between_scores
 from .._kernels.order import shuffle_columns
 from .._kernels.select import take_columns
@@ -21,7 +21,7 @@ from .units import Flags, counted_totals, has_two_values
 
 
 class Block(NamedTuple):
-    """The coordinates of one feature: n x width, NaN in gaps, and whether they stand for levels."""
+    """The coordinates of one feature: n x width, NaN where missing, and whether they stand for levels."""
 
     coordinates: Floats
     levels: bool = False
@@ -34,12 +34,12 @@ def number_block(column: Floats) -> Block:
 
 def level_block(codes: Floats) -> Block:
     """A category of L levels as L - 1 columns whose squared distance is 1 where levels differ."""
-    gap = np.isnan(codes)
-    levels, first, at = np.unique(codes[~gap], return_index=True, return_inverse=True)
+    missing = np.isnan(codes)
+    levels, first, at = np.unique(codes[~missing], return_index=True, return_inverse=True)
     # Levels as they come, so that their names make no difference.
     rank = np.argsort(np.argsort(first))
     coordinates = np.full((codes.size, levels.size - 1), np.nan)
-    coordinates[~gap] = corners(levels.size)[rank[at]]
+    coordinates[~missing] = corners(levels.size)[rank[at]]
     return Block(coordinates, levels=True)
 
 
@@ -68,9 +68,9 @@ class CoordinateFeatures(Features):
         self.starts = np.concatenate([[0], np.cumsum(widths)])
         table = np.concatenate([block.coordinates for block in blocks], axis=1)
         self.n_samples = len(table)
-        gaps = np.isnan(table)
-        self.has_gaps = bool(gaps.any())
-        self.seen: Mask | None = (~gaps).astype(np.uint8) if self.has_gaps else None
+        missing = np.isnan(table)
+        self.has_missing = bool(missing.any())
+        self.seen: Mask | None = (~missing).astype(np.uint8) if self.has_missing else None
         # Twice: the first mean of large values is off by a rounding that the second removes.
         for _ in range(2):
             table = table - np.nanmean(table, axis=0)
@@ -82,7 +82,7 @@ class CoordinateFeatures(Features):
         columns = np.einsum("ia,ia->a", self.table, self.table)
         total = np.add.reduceat(columns, self.starts[:-1])
         two_valued, apart = self._two_valued()
-        seen = 1.0 - gaps[:, self.starts[:-1]].mean(axis=0)
+        seen = 1.0 - missing[:, self.starts[:-1]].mean(axis=0)
         self._total = counted_totals(total, standardize, two_valued, apart, shares, seen)
         scale = np.repeat(self._total / total, widths)
         self.table *= np.sqrt(scale)
@@ -99,7 +99,7 @@ class CoordinateFeatures(Features):
     def _two_valued(self) -> tuple[Flags, Floats]:
         """Which features have a dissimilarity of either 0 or one value, and that value."""
         first = self.starts[:-1]
-        numbers = self._with_gaps(first)
+        numbers = self._with_missing(first)
         apart = (np.fmax.reduce(numbers, axis=0) - np.fmin.reduce(numbers, axis=0)) ** 2
         return self.levels | has_two_values(numbers), np.where(self.levels, 1.0, apart)
 
@@ -150,7 +150,7 @@ class CoordinateFeatures(Features):
             best = np.ones(self.n_features)
             numbers = np.flatnonzero(~self.levels)
             columns = self.starts[:-1][numbers]
-            best[numbers] = 1.0 - runs_within(self._with_gaps(columns), n_clusters) / self._columns[columns]
+            best[numbers] = 1.0 - runs_within(self._with_missing(columns), n_clusters) / self._columns[columns]
             for a in np.flatnonzero(self.levels).tolist():
                 codes = self._codes(a)
                 best[a] = level_score(np.unique(codes[~np.isnan(codes)], return_counts=True)[1], n_clusters)
@@ -160,18 +160,18 @@ class CoordinateFeatures(Features):
     def univariate_labels(self, feature: int, n_clusters: int) -> Labels:
         if self.levels[feature]:
             return level_labels(self._codes(feature), n_clusters)
-        return runs_labels(self._with_gaps(self.columns(np.array([feature])))[:, 0], n_clusters)
+        return runs_labels(self._with_missing(self.columns(np.array([feature])))[:, 0], n_clusters)
 
-    def _with_gaps(self, columns: Any) -> Floats:
+    def _with_missing(self, columns: Any) -> Floats:
         table = self.table[:, columns]
         return table if self.seen is None else np.where(self.seen[:, columns], table, np.nan)
 
     def _codes(self, feature: int) -> Floats:
-        """The level of every sample, numbered from 0; NaN in gaps."""
-        block = self._with_gaps(slice(self.starts[feature], self.starts[feature + 1]))
-        gap = np.isnan(block[:, 0])
+        """The level of every sample, numbered from 0; NaN where missing."""
+        block = self._with_missing(slice(self.starts[feature], self.starts[feature + 1]))
+        missing = np.isnan(block[:, 0])
         codes = np.full(self.n_samples, np.nan)
-        codes[~gap] = np.unique(block[~gap], axis=0, return_inverse=True)[1].ravel()
+        codes[~missing] = np.unique(block[~missing], axis=0, return_inverse=True)[1].ravel()
         return codes
 
     def permuted(self, seed: int) -> Self:

@@ -16,7 +16,7 @@ from .units import counted_totals, has_two_values
 
 
 class ManhattanFeatures(Features):
-    """Columns of numbers, NaN where there is a gap, one feature each.
+    """Columns of numbers, NaN where a value is missing, one feature each.
 
     `shares` is what each feature's score is multiplied by; `streams` names the feature whose permutations it follows.
     """
@@ -36,7 +36,7 @@ class ManhattanFeatures(Features):
         scale = self._total / total
         self.table = table * scale
         self.sorted *= scale[:, None]
-        self.has_gaps = bool(self.counts.min(initial=self.n_samples) < self.n_samples)
+        self.has_missing = bool(self.counts.min(initial=self.n_samples) < self.n_samples)
         # Shared with all permuted copies: permuting a column does not change what can be had from it alone.
         self._best_scores: dict[int, Floats] = {}
 
@@ -45,7 +45,7 @@ class ManhattanFeatures(Features):
         return self._total
 
     def _sort(self, table: Floats) -> None:
-        """Values of each column in ascending order with the samples they belong to; gaps (NaN) come last."""
+        """Values of each column in ascending order with the samples they belong to; missing values (NaN) come last."""
         order = np.argsort(table.T, axis=1, kind="stable")
         self.order = order.astype(np.int32)
         self.sorted = np.take_along_axis(np.ascontiguousarray(table.T), order, axis=1)
@@ -64,7 +64,7 @@ class ManhattanFeatures(Features):
         rows, shares = take_columns(self.table, subset), self.shares[subset]
         if weights is not None:
             rows, shares = rows * weights, shares * weights
-        if not self.has_gaps:
+        if not self.has_missing:
             return -sum_distances(rows) / 2, None
         distances, seen = sum_seen_distances(rows, shares)
         return -distances / 2, seen

@@ -9,17 +9,15 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from .._data.arrange import ROUNDS, Arrangement
 from .._kernels.matrices import (
     add_permuted_stack,
     add_seen_stack,
     add_stack,
-    matrix_fingerprints,
     mirror,
     seen_stack_within,
     stack_within,
 )
-from .._kernels.order import mixed, shuffle_columns
+from .._kernels.order import shuffle_columns
 from .alone import pairs_labels
 from .base import Features, Floats, Labels, Pairs, Subset, Table, as_if_all_seen
 from .units import counted_totals
@@ -31,19 +29,25 @@ STACK_BYTES = 2**28
 
 
 class Matrices:
-    """p matrices of n x n, each read by a function when it is asked for; those in `gapped` have pairs not seen."""
+    """p matrices of n x n, each read by a function when it is asked for; those in `incomplete` have pairs not seen."""
 
     def __init__(
-        self, read: Callable[[int], Any], count: int, n_samples: int, gapped: frozenset[int], computed: bool
+        self, read: Callable[[int], Any], count: int, n_samples: int, incomplete: frozenset[int], computed: bool
     ) -> None:
-        self.read, self.count, self.n_samples, self.gapped, self.computed = read, count, n_samples, gapped, computed
+        self.read, self.count, self.n_samples, self.incomplete, self.computed = (
+            read,
+            count,
+            n_samples,
+            incomplete,
+            computed,
+        )
         self._kept: dict[int, Table] = {}
         self._stack: Floats | None = None
 
     def __getitem__(self, a: int) -> Table:
         if a in self._kept:
             return self._kept[a]
-        matrix = with_marked_diagonal(self.read(a)) if a in self.gapped else as_floats(self.read(a))
+        matrix = with_marked_diagonal(self.read(a)) if a in self.incomplete else as_floats(self.read(a))
         # What is already in memory or in a file of the user's is not kept a second time.
         if self.computed and (len(self._kept) + 1) * matrix.nbytes <= KEEP_BYTES:
             self._kept[a] = matrix
@@ -52,15 +56,19 @@ class Matrices:
     def arranged(self, samples: Subset) -> Matrices:
         """The matrices between some of the samples, or all of them in another order."""
         return Matrices(
-            lambda a: self[a][np.ix_(samples, samples)], self.count, samples.size, self.gapped, computed=True
+            lambda a: self[a][np.ix_(samples, samples)], self.count, samples.size, self.incomplete, computed=True
         )
 
     def values(self, a: int) -> tuple[bool, float, float]:
         """Whether a matrix has one value besides zero, its largest value, and the share of the samples seen in it."""
         matrix = self[a]
-        gaps = np.isnan(matrix)
-        largest = 0.0 if gaps.all() else float(np.nanmax(matrix))
-        return bool(((matrix == 0) | (matrix == largest) | gaps).all()), largest, float(np.sqrt(1.0 - gaps.mean()))
+        missing = np.isnan(matrix)
+        largest = 0.0 if missing.all() else float(np.nanmax(matrix))
+        return (
+            bool(((matrix == 0) | (matrix == largest) | missing).all()),
+            largest,
+            float(np.sqrt(1.0 - missing.mean())),
+        )
 
     def stacks(self, chosen: Subset) -> Iterator[tuple[Table, Subset, slice]]:
         """Matrices of some features in stacks, with the place of each in its stack and which of the features they are.
@@ -106,7 +114,7 @@ class MatrixFeatures(Features):
         self.n_samples, self.n_features = matrices.n_samples, chosen.size
         self.orders: npt.NDArray[np.intp] = np.tile(np.arange(self.n_samples), (chosen.size, 1))
         self.is_permuted = False
-        self.has_gaps = not matrices.gapped.isdisjoint(chosen.tolist())
+        self.has_missing = not matrices.incomplete.isdisjoint(chosen.tolist())
         self._whole = self._within(np.arange(chosen.size), np.zeros(self.n_samples, np.int32), 1)
         two_valued, apart, seen = (np.array(each) for each in zip(*map(matrices.values, chosen.tolist()), strict=True))
         self._total = counted_totals(self._whole, standardize, two_valued, apart, shares, seen)
@@ -120,7 +128,7 @@ class MatrixFeatures(Features):
         return self._total
 
     def _within(self, subset: Subset, labels: Labels, n_clusters: int) -> Floats:
-        kernel = seen_stack_within if self.has_gaps else stack_within
+        kernel = seen_stack_within if self.has_missing else stack_within
         within = np.empty(subset.size)
         for stack, places, part in self.matrices.stacks(self.chosen[subset]):
             within[part] = kernel(stack, places, self.orders[subset[part]], labels, n_clusters)
@@ -138,7 +146,7 @@ class MatrixFeatures(Features):
     def seen_pairs(self, subset: Subset, weights: Floats | None = None) -> tuple[Floats, Floats | None]:
         counted = np.ones(subset.size) if weights is None else weights
         total = np.zeros((self.n_samples, self.n_samples))
-        seen = np.zeros_like(total) if self.has_gaps else None
+        seen = np.zeros_like(total) if self.has_missing else None
         for stack, places, part in self.matrices.stacks(self.chosen[subset]):
             orders, units = self.orders[subset[part]], self._units[subset[part]] * counted[part]
             if seen is not None:
@@ -165,7 +173,7 @@ class MatrixFeatures(Features):
     def univariate_labels(self, feature: int, n_clusters: int) -> Labels:
         # In the order of the rows, so that a permuted copy finds what the data found.
         similarity = -np.asarray(self.matrices[int(self.chosen[feature])], dtype=np.float64) / 2
-        if self.has_gaps:
+        if self.has_missing:
             similarity = as_if_all_seen(np.nan_to_num(similarity), (~np.isnan(similarity)).astype(np.float64))
         return pairs_labels(Pairs(similarity), n_clusters)[self.orders[feature]]
 
@@ -175,15 +183,3 @@ class MatrixFeatures(Features):
         shuffle_columns(orders, self.streams, np.uint64(seed))
         other.orders, other.is_permuted = np.ascontiguousarray(orders.T), True
         return other
-
-
-def matrix_arrangement(matrices: Matrices) -> Arrangement:
-    """Order of the samples and of the matrices that their contents decide, whatever order they come in."""
-    samples = np.zeros(matrices.n_samples, np.uint64)
-    prints = np.zeros(matrices.count, np.uint64)
-    for _ in range(ROUNDS):
-        salts, feature_salts, samples = mixed(samples), mixed(prints), np.zeros_like(samples)
-        for a in range(matrices.count):
-            bits = (np.ascontiguousarray(matrices[a], dtype=np.float64) + 0.0).view(np.uint64)
-            prints[a] = matrix_fingerprints(bits, salts, feature_salts[a], samples)
-    return Arrangement(np.argsort(samples, kind="stable"), np.argsort(prints, kind="stable"), np.unique(samples).size)

@@ -27,7 +27,7 @@ class MixedFeatures(Features):
         self.n_features = members.size
         self._single = members == 1
         self.has_rows = len(parts) == 1 and parts[0].has_rows
-        self.has_gaps = any(part.has_gaps for part in parts)
+        self.has_missing = any(part.has_missing for part in parts)
         self.shares = self._by_member([part.shares for part in parts])
         self._best_scores: dict[int, Floats] = {}
         # Of a permuted copy, what it was made from and by which seed.
@@ -73,7 +73,7 @@ class MixedFeatures(Features):
     def seen_pairs(self, subset: Subset, weights: Floats | None = None) -> tuple[Floats, Floats | None]:
         chosen = zip(self.parts, self._members(subset), self._counted(subset, weights), strict=True)
         given = [(part, *part.seen_pairs(own, counted), own, counted) for part, own, counted in chosen if own.size]
-        if not self.has_gaps:
+        if not self.has_missing:
             return np.sum([similarity for _, similarity, *_ in given], axis=0), None
         apart = np.sum([dissimilarity(similarity) for _, similarity, *_ in given], axis=0)
         seen = np.zeros_like(apart)
@@ -82,8 +82,8 @@ class MixedFeatures(Features):
         return -apart / 2, seen
 
     def pair_sums(self, counts: Floats) -> Floats:
-        # With gaps in a group, its members make up for each other, which no part sees.
-        if self.has_gaps and not self._single.all():
+        # With missing values in a group, its members make up for each other, which no part sees.
+        if self.has_missing and not self._single.all():
             return super().pair_sums(counts)
         return self._together([part.pair_sums(counts) for part in self.parts])
 

@@ -4,29 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from copy import copy
-from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
 
-from .._data.arrange_sparse import ByColumn, ByRow, sparse_arrangement, tidy
 from .._kernels.sparse import dense_columns, shuffle_samples, sparse_gram, sparse_rows, sparse_scores
 from .alone import runs_labels, runs_within
-from .base import Features, Floats, Labels, SparseRows, Subset, Table
-from .mixed import owners_of, shares_of, together
+from .base import Features, Floats, Labels, SparseRows, Subset
+from .mixed import shares_of
 from .numeric import BLOCK_VALUES
 from .units import Flags, counted_totals
 
 # Above this share of stored values, products of whole columns are cheaper than those of what is stored.
 DENSE_SHARE = 1 / 8
-
-
-def varying(matrix: ByColumn | ByRow) -> Subset:
-    """Columns that have two different values."""
-    largest, smallest = (extreme.toarray().ravel() for extreme in (matrix.max(axis=0), matrix.min(axis=0)))
-    return np.flatnonzero(largest > smallest)
 
 
 class Columns(NamedTuple):
@@ -36,66 +27,6 @@ class Columns(NamedTuple):
     samples: npt.NDArray[np.int32]
     starts: npt.NDArray[np.int64]
     means: Floats
-
-
-@dataclass(frozen=True)
-class SparseSource:
-    """The user's sparse table, untouched, and how it is to be read."""
-
-    values: ByColumn
-    samples: Subset
-    columns: Subset
-    standardize: bool
-    groups: Subset
-
-    @cached_property
-    def owners(self) -> Subset:
-        """The feature of every column."""
-        return owners_of(self.groups[self.columns])
-
-    def features(self) -> Features:
-        return together([SparseFeatures(self)], [np.arange(self.columns.size)], self.owners)
-
-    def take(self, places: Subset, n_clusters: int) -> Self | None:
-        part = tidy(self.values, self.columns, self.samples[places])
-        usable = varying(part)
-        if not usable.size or sparse_arrangement(part, usable).distinct_samples < n_clusters:
-            return None
-        return replace(self, samples=self.samples[places], columns=self.columns[usable])
-
-    def look(self, column: int, samples: Any, at: Subset) -> Table:
-        return self.values[:, [column]].toarray()[samples, 0]
-
-    def table(self) -> tuple[Columns, Floats]:
-        """Samples x columns in the given order, centered; and the totals of the columns, their shares if standardized."""
-        part = tidy(self.values, self.columns, self.samples)
-        n, p = part.shape
-        values, starts = part.data.astype(np.float64), part.indptr.astype(np.int64)
-        counts = np.diff(starts)
-        column = np.repeat(np.arange(p), counts)
-
-        def over(each: Floats) -> Floats:
-            return np.bincount(column, weights=each, minlength=p).astype(np.float64, copy=False)
-
-        # Twice: the first mean of large values is off by a rounding that the second removes.
-        means = np.zeros(p)
-        for _ in range(2):
-            means += (over(values - means[column]) - (n - counts) * means) / n
-            # A column without zeros is centered itself, so that a small spread about a large value keeps its digits.
-            # With a zero in it the spread of a column is not small.
-            shift = np.where(counts == n, means, 0.0)
-            values -= shift[column]
-            means -= shift
-        if self.standardize:
-            # First by the largest value, so that squares of very large or small values stay within range.
-            scale = np.maximum.reduceat(np.abs(values), starts[:-1])
-            values, means = values / scale[column], means / scale
-        total = over((values - means[column]) ** 2) + (n - counts) * means**2
-        if self.standardize:
-            counted = counted_totals(total, True, *two_values(values, starts, n), shares_of(self.owners))
-            scale = np.sqrt(total / counted)
-            values, means, total = values / scale[column], means / scale, counted
-        return Columns(values, part.indices.astype(np.int32), starts, means), total
 
 
 def two_values(values: Floats, starts: npt.NDArray[np.int64], n_samples: int) -> tuple[Flags, Floats]:
@@ -108,14 +39,47 @@ def two_values(values: Floats, starts: npt.NDArray[np.int64], n_samples: int) ->
     return two, np.where(full, high - low, np.maximum(np.abs(low), np.abs(high))) ** 2
 
 
-class SparseFeatures(Features):
-    """Columns of a sparse table of finite numbers, none of them constant, one feature each."""
+def centered_columns(part: Any, standardize: bool, owners: Subset) -> tuple[Columns, Floats]:
+    """The columns of a sparse matrix compressed by column, centered; and their totals, their shares if standardized."""
+    n, p = part.shape
+    values, starts = part.data.astype(np.float64), part.indptr.astype(np.int64)
+    counts = np.diff(starts)
+    column = np.repeat(np.arange(p), counts)
 
-    def __init__(self, source: SparseSource) -> None:
-        self.source = source
-        self.n_samples, self.n_features = source.samples.size, source.columns.size
-        self.columns, self._total = source.table()
-        self.shares, self.streams = shares_of(source.owners), source.owners
+    def over(each: Floats) -> Floats:
+        return np.bincount(column, weights=each, minlength=p).astype(np.float64, copy=False)
+
+    # Twice: the first mean of large values is off by a rounding that the second removes.
+    means = np.zeros(p)
+    for _ in range(2):
+        means += (over(values - means[column]) - (n - counts) * means) / n
+        # A column without zeros is centered itself, so that a small spread about a large value keeps its digits.
+        # With a zero in it the spread of a column is not small.
+        shift = np.where(counts == n, means, 0.0)
+        values -= shift[column]
+        means -= shift
+    if standardize:
+        # First by the largest value, so that squares of very large or small values stay within range.
+        scale = np.maximum.reduceat(np.abs(values), starts[:-1])
+        values, means = values / scale[column], means / scale
+    total = over((values - means[column]) ** 2) + (n - counts) * means**2
+    if standardize:
+        counted = counted_totals(total, True, *two_values(values, starts, n), shares_of(owners))
+        scale = np.sqrt(total / counted)
+        values, means, total = values / scale[column], means / scale, counted
+    return Columns(values, part.indices.astype(np.int32), starts, means), total
+
+
+class SparseFeatures(Features):
+    """Columns of a sparse table of finite numbers, none of them constant, one feature each.
+
+    `part` is compressed by column and stores every value once; `owners` names the feature that each column belongs to.
+    """
+
+    def __init__(self, part: Any, standardize: bool, owners: Subset) -> None:
+        self.n_samples, self.n_features = part.shape
+        self.columns, self._total = centered_columns(part, standardize, owners)
+        self.shares, self.streams = shares_of(owners), owners
         # Shared with all permuted copies: permuting a column does not change what can be had from it alone.
         self._best_scores: dict[int, Floats] = {}
 

@@ -33,7 +33,7 @@ def counted_totals(
 
 
 def has_two_values(table: Table) -> Flags:
-    """Which columns take no more than two values, gaps (NaN) aside."""
+    """Which columns take no more than two values, missing values (NaN) aside."""
     low, high = np.fmin.reduce(table, axis=0), np.fmax.reduce(table, axis=0)
     # Most columns that are numbers show it in their first rows; only the others are looked at to the end.
     few = np.ones(table.shape[1], bool)

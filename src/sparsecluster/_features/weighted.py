@@ -18,7 +18,7 @@ class WeightedFeatures(Features):
     def __init__(self, features: Features, weights: Floats) -> None:
         self.features, self.weights = features, weights
         self.n_samples, self.n_features, self.shares = features.n_samples, features.n_features, features.shares
-        self.has_rows, self.has_gaps = features.has_rows, features.has_gaps
+        self.has_rows, self.has_missing = features.has_rows, features.has_missing
 
     @property
     def total(self) -> Floats:

@@ -42,7 +42,7 @@ def stack_within(stack, places, orders, labels, k):
 
 @kernel
 def seen_stack_within(stack, places, orders, labels, k):
-    """The same with gaps: the number of samples is the root of the number of ordered pairs seen, self pairs among them.
+    """The same with missing values: the number of samples is the root of the number of ordered pairs seen, self pairs among them.
 
     Where pairs are missing because samples are, that is just the number of samples seen. The diagonal is NaN for samples of
     which no pair is seen.

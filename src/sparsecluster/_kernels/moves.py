@@ -92,10 +92,10 @@ def draw(weights, uniform, taken):
 
 
 @inline
-def join_if_nearer(labels, near, taken, i, seed, gap):
+def join_if_nearer(labels, near, taken, i, seed, apart):
     """A sample joins the newest seed if it is nearer than all earlier ones; seeds stay with themselves."""
-    if not taken[i] and (seed == 0 or gap < near[i]):
-        near[i] = max(gap, 0.0)
+    if not taken[i] and (seed == 0 or apart < near[i]):
+        near[i] = max(apart, 0.0)
         labels[i] = seed
 
 

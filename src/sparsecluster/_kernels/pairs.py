@@ -28,8 +28,8 @@ def seed_pairs(similarity, uniforms):
     for c in range(uniforms.size):
         seed = draw(near, uniforms[c], taken)
         for i in range(n):
-            gap = similarity[i, i] + similarity[seed, seed] - 2.0 * similarity[seed, i]
-            join_if_nearer(labels, near, taken, i, c, gap)
+            apart = similarity[i, i] + similarity[seed, seed] - 2.0 * similarity[seed, i]
+            join_if_nearer(labels, near, taken, i, c, apart)
         settle_seed(labels, near, taken, seed, c)
     return labels
 

@@ -41,9 +41,9 @@ def best_partner(similarity, labels, link, sizes, i, least):
     for j in range(labels.size):
         b = labels[j]
         if b != a:
-            gap = similarity[i, i] + similarity[j, j] - 2.0 * similarity[i, j]
-            for_a = (2.0 * (link[a, j] - link[a, i]) + gap) / sizes[a]
-            for_b = (2.0 * (link[b, i] - link[b, j]) + gap) / sizes[b]
+            apart = similarity[i, i] + similarity[j, j] - 2.0 * similarity[i, j]
+            for_a = (2.0 * (link[a, j] - link[a, i]) + apart) / sizes[a]
+            for_b = (2.0 * (link[b, i] - link[b, j]) + apart) / sizes[b]
             gain = for_a + for_b
             if gain > most:
                 most = gain

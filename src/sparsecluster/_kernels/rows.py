@@ -51,10 +51,10 @@ def seed_rows(rows, weights, uniforms):
         center = rows[seed]
         for i in range(n):
             row = rows[i]
-            gap = 0.0
+            apart = 0.0
             for a in range(row.size):
-                gap += weights[a] * (row[a] - center[a]) * (row[a] - center[a])
-            join_if_nearer(labels, near, taken, i, c, gap)
+                apart += weights[a] * (row[a] - center[a]) * (row[a] - center[a])
+            join_if_nearer(labels, near, taken, i, c, apart)
         settle_seed(labels, near, taken, seed, c)
     return labels
 

@@ -40,16 +40,16 @@ def seed_sparse(values, columns, starts, means, weights, uniforms):
         for t in range(starts[seed], starts[seed + 1]):
             center[columns[t]] = values[t]
         for i in range(n):
-            gap = 0.0
+            apart = 0.0
             for t in range(starts[i], starts[i + 1]):
                 a = columns[t]
-                gap += weights[a] * (values[t] - center[a]) * (values[t] - center[a])
+                apart += weights[a] * (values[t] - center[a]) * (values[t] - center[a])
                 last[a] = i
             for t in range(starts[seed], starts[seed + 1]):
                 a = columns[t]
                 if last[a] != i:
-                    gap += weights[a] * values[t] * values[t]
-            join_if_nearer(labels, near, taken, i, c, gap)
+                    apart += weights[a] * values[t] * values[t]
+            join_if_nearer(labels, near, taken, i, c, apart)
         for t in range(starts[seed], starts[seed + 1]):
             center[columns[t]] = 0.0
         settle_seed(labels, near, taken, seed, c)

@@ -10,7 +10,7 @@ import numpy as np
 from .._features.base import Features, Floats, Labels, Subset
 from .._utils.parallel import ONE_THREAD, Workers
 from .climb import Problem
-from .gap import GapCurve, GapKind, Rule, copy_seeds, gap_curve, on_copies
+from .curve import GapKind, Rule, TuningCurve, copy_seeds, gap_curve, on_copies
 from .search import Envelope, NInit, refine, search_size, search_sizes
 from .starts import ladder
 
@@ -50,7 +50,7 @@ USUAL_EFFORT = Effort()
 class Choice(NamedTuple):
     """The gap curve and the labelings that were found on the way to the chosen size."""
 
-    curve: GapCurve
+    curve: TuningCurve
     known: list[Labels]
 
 
@@ -178,9 +178,9 @@ class SizesTried:
     def gap(self, size: int, kind: GapKind) -> float:
         if size not in self.observed:
             self.add([size])
-        return float(gap_curve([size], np.array([self.observed[size]]), self.reference[size][:, None], kind).gap[0])
+        return float(gap_curve([size], np.array([self.observed[size]]), self.reference[size][:, None], kind).score[0])
 
-    def curve(self, kind: GapKind, rule: Rule) -> GapCurve:
+    def curve(self, kind: GapKind, rule: Rule) -> TuningCurve:
         sizes = sorted(self.observed)
         observed = np.array([self.observed[size] for size in sizes])
         return gap_curve(sizes, observed, np.array([self.reference[size] for size in sizes]).T, kind, rule)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
-from .._data.checks import check_bool, check_choice, check_count, check_jobs
+from .checks import check_bool, check_choice, check_count, check_jobs
 
 # The smallest whole number that each may be; those in OPTIONAL may also be None.
 COUNTS = {"n_clusters": 2, "n_permutations": 1, "n_bootstraps": 1, "max_iter": 1, "step": 1, "subsample": 1}

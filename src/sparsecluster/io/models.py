@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._data.columns import Column
-from .._data.profiles import LevelMeasure, NumberMeasure, Profile, Profiles, RunMeasure
-from .._data.reading import MEASURES, TableForm
-from .._search.gap import GapCurve
+from .._data.kinds import KINDS, MEASURES, Dissimilarity
+from .._data.profiles import Profile, Profiles
+from .._data.reading import TableReader
+from .._search.curve import TuningCurve
 from .._utils.files import write
 from .._version import __version__
-from ..methods.ifpca import IFPCA, Projection
+from ..methods._result import Kept
+from ..methods.ifpca import IFPCA, Projected
 from ..methods.plain import PlainClustering
 from ..methods.regularized import RegularizedKMeans, ShrunkenCenters
 from ..methods.sas import SASClustering
@@ -22,8 +25,8 @@ from ..methods.screened import ScreenedClustering
 from ..methods.sparse_kmeans import SparseKMeans
 from ..methods.sparse_kmedoids import SparseKMedoids
 
-FORMAT, VERSION = "sparsecluster-model", 1
-# What may be in a file, and nothing else: estimators that place new samples, and the pieces that they do it with.
+FORMAT, VERSION = "sparsecluster-model", 2
+# What may be in a file, and nothing else: estimators that assign new samples, and the pieces that they do it with.
 ESTIMATORS: dict[str, Any] = {
     each.__name__: each
     for each in (
@@ -31,34 +34,58 @@ ESTIMATORS: dict[str, Any] = {
         *(ScreenedClustering, PlainClustering),
     )
 }
-PIECES: dict[str, Any] = {
-    each.__name__: each
-    for each in (
-        *(Profiles, Profile, NumberMeasure, LevelMeasure, RunMeasure, Projection, ShrunkenCenters, GapCurve, Column),
-    )
-}
+PIECES: dict[str, Any] = {each.__name__: each for each in (Profiles, Profile, Projected, ShrunkenCenters, TuningCurve)}
 # What a fit sets that is worth keeping.
-KEPT = (
+SAVED = (
     *("n_features_in_", "feature_names_in_", "labels_", "support_", "feature_scores_", "feature_weights_"),
-    *("cluster_centers_", "objective_", "n_iter_", "gap_curve_", "l1_bound_", "penalty_", "p_values_", "statistics_"),
-    *("_clusters", "_n_chosen", "_n_features"),
+    *("cluster_centers_", "objective_", "n_iter_", "gap_curve_", "instability_curve_", "l1_bound_", "penalty_"),
+    *("p_values_", "statistics_"),
 )
 
 
 class ModelError(ValueError):
-    """A file that is no model, or none that this version can read; the message is one line for the user."""
+    """A file that is not a model, or not one that this version can read; the message is one line for the user."""
+
+
+class SavedModel(NamedTuple):
+    """What a model file holds: the estimator, the names of its columns, and how tables are prepared for it."""
+
+    estimator: Any
+    names: Sequence[str]
+    preset: Mapping[str, Any] | None
 
 
 # ---------------------------------------------------------------- writing
 
 
-def save_model(estimator: Any, file: str | Path, preset: dict[str, Any] | None = None) -> Path:
+def save_model(
+    estimator: Any,
+    file: str | Path,
+    *,
+    preset: Mapping[str, Any] | None = None,
+    names: Sequence[str] | None = None,
+) -> Path:
     """Write a fitted estimator as JSON, whole or not at all.
 
-    Kept are its parameters, what `predict` and `score` need, and the main results; not the data. What rests on a
-    function of the user's or on precomputed matrices cannot be kept. `preset` says how a table is to be prepared first,
-    as `sparsecluster predict` does.
+    The file holds the parameters, what `predict` and `score` need and the main results, but not the data. Models that
+    rest on a function of your own or on precomputed matrices cannot be saved.
 
+    Parameters
+    ----------
+    estimator : fitted estimator that has `predict`
+    file : str or Path
+    preset : dict, default=None
+        How a table is to be prepared first, for `sparsecluster predict`.
+    names : sequence of str, default=None
+        Names of the columns, for `sparsecluster predict`, if the table of `fit` had none of its own.
+
+    Returns
+    -------
+    Path
+        The file that was written.
+
+    Examples
+    --------
     >>> import tempfile, numpy as np
     >>> from sparsecluster import SASClustering, load_model, save_model
     >>> X = np.random.default_rng(0).normal(size=(30, 5)) + 5 * np.repeat([0, 1], 15)[:, None]
@@ -68,52 +95,65 @@ def save_model(estimator: Any, file: str | Path, preset: dict[str, Any] | None =
     >>> bool((again.predict(X) == sas.predict(X)).all())
     True
     """
-    entry = as_dict(estimator) | {"preset": preset}
-    return write(Path(file), json.dumps(entry, allow_nan=False, ensure_ascii=False))
+    entry = as_dict(estimator)
+    names = entry["names"] if names is None else list(names)
+    return write(
+        Path(file), json.dumps(entry | {"names": names, "preset": preset}, allow_nan=False, ensure_ascii=False)
+    )
 
 
 def as_dict(estimator: Any) -> dict[str, Any]:
-    """What `save_model` writes."""
+    """What `save_model` writes of an estimator."""
     name = type(estimator).__name__
     if name not in ESTIMATORS:
-        raise ModelError(f"{name} does not place new samples, so it is not kept as a model. Keep its labels instead.")
+        raise ModelError(
+            f"{name} does not assign new samples to clusters, so it cannot be saved as a model. Save its labels instead."
+        )
     if not hasattr(estimator, "labels_"):
         raise ModelError(f"This {name} is not fitted yet. Call fit first.")
-    form = estimator._form
-    if not isinstance(form, TableForm) or any(not isinstance(column.kind, str) for column in form.columns):
-        raise ModelError("A model that rests on precomputed matrices or on a function of your own cannot be kept.")
+    kept: Kept = estimator._kept
+    reader = kept.reader
+    if not isinstance(reader, TableReader) or not reader.can_be_saved:
+        raise ModelError(
+            "A model that rests on precomputed matrices or on a function of your own cannot be saved. Save its labels "
+            "instead."
+        )
     return {
         "format": FORMAT,
         "version": VERSION,
         "sparsecluster": __version__,
         "estimator": name,
         "parameters": {key: _parameter(value) for key, value in estimator.get_params(deep=False).items()},
-        "columns": _columns(form),
-        "has_words": form.has_words,
-        "fitted": {key: _encoded(getattr(estimator, key)) for key in KEPT if hasattr(estimator, key)},
+        "names": [str(each) for each in reader.names],
+        "columns": _columns(reader.kinds),
+        "has_words": reader.has_words,
+        "n_chosen": int(kept.n_chosen),
+        "n_features": int(kept.n_features),
+        "clusters": _encoded(kept.clusters),
+        "fitted": {key: _encoded(getattr(estimator, key)) for key in SAVED if hasattr(estimator, key)},
     }
 
 
 def _parameter(value: Any) -> Any:
-    """A parameter as it is, or in words where it is an object that a file cannot hold."""
+    """A parameter as it is, or in words if it is an object that a file cannot hold."""
     try:
         return {"value": _encoded(value)}
     except ModelError:
         return {"shown": repr(value)}
 
 
-def _columns(form: TableForm) -> Any:
-    """The columns; where all are alike, one for all, since there may be very many."""
-    first = form.columns[0]
-    alike = all(column is first or column == first for column in form.columns)
-    return {"all": _encoded(first), "count": len(form.columns)} if alike else [_encoded(each) for each in form.columns]
+def _columns(kinds: Sequence[Dissimilarity]) -> Any:
+    """The kinds of the columns; one for all if they are alike, since there may be very many."""
+    alike = all(kind is kinds[0] or kind == kinds[0] for kind in kinds)
+    return {"all": _encoded(kinds[0]), "count": len(kinds)} if alike else [_encoded(each) for each in kinds]
 
 
 def _encoded(value: Any) -> Any:
     """Numbers, text, lists, arrays and our own pieces, with a name for what JSON does not know."""
-    if type(value).__name__ in PIECES and isinstance(value, PIECES[type(value).__name__]):
-        fields = value._asdict() if hasattr(value, "_asdict") else vars(value)
-        return {"piece": type(value).__name__, "fields": {key: _encoded(each) for key, each in fields.items()}}
+    if isinstance(value, Dissimilarity):
+        return {"kind": value.name, "fields": _fields(value)}
+    if type(value) in (*PIECES.values(), *MEASURES.values()):
+        return {"piece": type(value).__name__, "fields": _fields(value)}
     if isinstance(value, np.ndarray):
         kind = value.dtype.kind
         return {"array": [_encoded(each) for each in value.tolist()], "kind": kind if kind in "fibO" else "O"}
@@ -121,23 +161,43 @@ def _encoded(value: Any) -> Any:
         return _encoded(value.item())
     if isinstance(value, list | tuple):
         return {"list": [_encoded(each) for each in value]} if isinstance(value, tuple) else [*map(_encoded, value)]
-    if isinstance(value, dict) and all(isinstance(key, str) for key in value):
+    if isinstance(value, Mapping) and all(isinstance(key, str) for key in value):
         return {"dict": {key: _encoded(each) for key, each in value.items()}}
     if isinstance(value, float) and not np.isfinite(value):
         return {"float": repr(value)}
     if value is None or isinstance(value, bool | int | float | str):
         return value
-    raise ModelError(f"A value of type {type(value).__name__} cannot be kept in a model.")
+    raise ModelError(f"A value of type {type(value).__name__} cannot be saved in a model.")
+
+
+def _fields(value: Any) -> dict[str, Any]:
+    """The parts of a named tuple or of a dataclass."""
+    names = value._fields if hasattr(value, "_fields") else [each.name for each in dataclasses.fields(value)]
+    return {name: _encoded(getattr(value, name)) for name in names}
 
 
 # ---------------------------------------------------------------- reading
 
 
 def load_model(file: str | Path) -> Any:
-    """The estimator that `save_model` wrote. Nothing in the file is executed; what is not as it should be is refused.
+    """Read an estimator that `save_model` wrote.
 
-    See `save_model` for an example.
+    Nothing in the file is executed, and a file whose parts do not fit together is refused.
+
+    Parameters
+    ----------
+    file : str or Path
+
+    Returns
+    -------
+    estimator
+        The fitted estimator. See `save_model` for an example.
     """
+    return read_model(file).estimator
+
+
+def read_model(file: str | Path) -> SavedModel:
+    """Read all that a model file holds."""
     path = Path(file)
     try:
         entry = json.loads(path.read_text(encoding="utf-8"))
@@ -148,11 +208,12 @@ def load_model(file: str | Path) -> Any:
             f"{_line(path)} is not a model: it is damaged or another kind of file ({_line(error)})."
         ) from error
     if not isinstance(entry, dict) or entry.get("format") != FORMAT:
-        raise ModelError(f'{_line(path)} is not a model of sparsecluster: it does not say "{FORMAT}".')
+        raise ModelError(f'{_line(path)} is not a model of sparsecluster: it lacks the format name "{FORMAT}".')
     if entry.get("version") != VERSION:
         raise ModelError(
-            f"{_line(path)} was written by a newer or other version (model version {entry.get('version')!r}, "
-            f"sparsecluster {entry.get('sparsecluster')!r}); this one reads version {VERSION}. Install that version."
+            f"{_line(path)} was written by another version of sparsecluster ({entry.get('sparsecluster')!r}, model "
+            f"version {entry.get('version')!r}); this one reads model version {VERSION}. Install that version, or fit "
+            "again."
         )
     try:
         return _restored(entry)
@@ -164,90 +225,29 @@ def _line(text: object) -> str:
     return " ".join(str(text).split())
 
 
-def _restored(entry: dict[str, Any]) -> Any:
+def _restored(entry: dict[str, Any]) -> SavedModel:
     estimator = ESTIMATORS[entry["estimator"]]()
     known = estimator.get_params(deep=False)
     given = {key: _decoded(each["value"]) for key, each in entry["parameters"].items() if "value" in each}
     estimator.set_params(**{key: value for key, value in given.items() if key in known})
-    fitted = {key: _decoded(entry["fitted"][key]) for key in KEPT if key in entry["fitted"]}
-    columns = _read_columns(entry["columns"], fitted["n_features_in_"])
-    _check_fits(type(estimator).__name__, fitted)
-    preset = entry.get("preset")
-    _must(preset is None or (isinstance(preset, dict) and isinstance(preset.get("log"), bool)), "its preset is none")
+    fitted = {key: _decoded(entry["fitted"][key]) for key in SAVED if key in entry["fitted"]}
+    kinds = _read_kinds(entry["columns"], fitted["n_features_in_"])
+    names, preset, clusters = entry["names"], entry["preset"], _decoded(entry["clusters"])
+    _must(isinstance(names, list) and len(names) == len(kinds), "there must be one name per column")
+    _must(all(isinstance(name, str) for name in names), "the names of the columns must be text")
+    _must(
+        preset is None or (isinstance(preset, dict) and isinstance(preset.get("log"), bool)),
+        "preset must be null or an object with a boolean `log`",
+    )
+    _must(isinstance(entry["has_words"], bool), "has_words must be true or false")
+    for key in ("n_chosen", "n_features"):
+        _must(_is_count(entry[key]), f"{key} must be a whole number")
+    _check_fits(type(estimator).__name__, fitted, clusters)
     for key, value in fitted.items():
         setattr(estimator, key, value)
-    _must(isinstance(entry["has_words"], bool), "has_words is neither true nor false")
-    estimator._form = TableForm(columns, entry["has_words"])
-    estimator.preset_ = preset
-    return estimator
-
-
-# ---------------------------------------------------------------- whether the parts fit together
-
-# Where each estimator has its clusters, and the fields of these that have one entry for each chosen column.
-CLUSTERS: dict[str, Any] = {"IFPCA": Projection, "RegularizedKMeans": ShrunkenCenters}
-
-
-def _must(holds: bool, why: str) -> None:
-    if not holds:
-        raise ValueError(why)
-
-
-def _read_columns(given: Any, count: Any) -> tuple[Column, ...]:
-    """One column for each that there was, and each of a kind that can be measured."""
-    _must(isinstance(count, int) and not isinstance(count, bool), "the number of columns is none")
-    if isinstance(given, dict):
-        _must(given["count"] == count, "its columns are not as many as it says")
-        columns = (_decoded(given["all"]),) * count
-    else:
-        _must(isinstance(given, list) and len(given) == count, "its columns are not as many as it says")
-        columns = tuple(map(_decoded, given))
-    distinct = columns[:1] if isinstance(given, dict) else columns
-    _must(all(isinstance(each, Column) and each.kind in MEASURES for each in distinct), "a column is of no known kind")
-    return columns
-
-
-def _check_fits(name: str, fitted: dict[str, Any]) -> None:
-    """Lengths and kinds of what a fit set: what does not fit together would only fail later, or not at all."""
-    n, support, labels = fitted["n_features_in_"], fitted["support_"], fitted["labels_"]
-    _must(isinstance(support, np.ndarray) and support.dtype == bool and support.shape == (n,), "support_ does not fit")
-    _must(isinstance(labels, np.ndarray) and labels.dtype == np.intp and labels.ndim == 1, "labels_ are no labels")
-    k = int(labels.max()) + 1
-    for key, shape in {"feature_scores_": (n,), "feature_names_in_": (n,), "cluster_centers_": (k, n)}.items():
-        if key in fitted or key == "feature_scores_":
-            _must(np.shape(fitted[key]) == shape, f"{key} does not fit")
-    clusters, chosen = fitted["_clusters"], int(support.sum())
-    _must(type(clusters) is CLUSTERS.get(name, Profiles), "its clusters are of another method")
-    if not isinstance(clusters, Profiles):
-        widths = [len(clusters[0]), len(clusters[1])]
-        _must(all(isinstance(each, np.ndarray) and each.dtype == np.float64 for each in clusters), "no numbers")
-        _must(widths == [chosen, chosen] and len(clusters.centers) == k, "its clusters do not fit")
-        return
-    _must(isinstance(clusters.columns, list) and len(clusters.columns) == chosen, "a chosen column has no profile")
-    _must(_is_number(clusters.whole), "the weight of its features is no number")
-    for profile in clusters.columns:
-        _must(isinstance(profile, Profile) and all(map(_is_number, profile[1:])), "a profile is none")
-        _must(_n_clusters(profile.measure) == k, "a profile is of other clusters")
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, float | int) and not isinstance(value, bool)
-
-
-def _n_clusters(measure: Any) -> int:
-    """Number of clusters that a measure knows; -1 where it is none."""
-    if isinstance(measure, NumberMeasure) and _is_number(measure.unit):
-        means = measure.means
-        return len(means) if isinstance(means, np.ndarray) and means.dtype == np.float64 and means.ndim == 1 else -1
-    if isinstance(measure, LevelMeasure):
-        apart = measure.apart
-        return apart.shape[1] if isinstance(apart, np.ndarray) and apart.dtype == np.float64 and apart.ndim == 2 else -1
-    if isinstance(measure, RunMeasure):
-        return len(measure.runs) if len(measure.runs) == len(measure.sums) == len(measure.halves) else -1
-    return -1
-
-
-KINDS = {"f": np.float64, "i": np.intp, "b": np.bool_, "O": object}
+    reader = TableReader(names, kinds, entry["has_words"])
+    estimator._kept = Kept(reader, clusters, entry["n_chosen"], entry["n_features"])
+    return SavedModel(estimator, names, preset)
 
 
 def _decoded(value: Any) -> Any:
@@ -255,13 +255,78 @@ def _decoded(value: Any) -> Any:
         return [_decoded(each) for each in value]
     if not isinstance(value, dict):
         return value
+    if "kind" in value and "fields" in value:
+        return KINDS[value["kind"]](**{key: _decoded(each) for key, each in value["fields"].items()})
     if "piece" in value:
         fields = {key: _decoded(each) for key, each in value["fields"].items()}
-        return PIECES[value["piece"]](**fields)
+        return (PIECES | MEASURES)[value["piece"]](**fields)
     if "array" in value:
-        return np.array([_decoded(each) for each in value["array"]], dtype=KINDS[value["kind"]])
+        return np.array([_decoded(each) for each in value["array"]], dtype=DTYPES[value["kind"]])
     if "list" in value:
         return tuple(map(_decoded, value["list"]))
     if "float" in value:
         return float(value["float"])
     return {key: _decoded(each) for key, each in value["dict"].items()}
+
+
+DTYPES = {"f": np.float64, "i": np.intp, "b": np.bool_, "O": object}
+
+
+# ---------------------------------------------------------------- whether the parts fit together
+
+# What assigns new samples in each estimator; in all others it is `Profiles`.
+CLUSTERS: dict[str, Any] = {"IFPCA": Projected, "RegularizedKMeans": ShrunkenCenters}
+
+
+def _must(holds: bool, why: str) -> None:
+    if not holds:
+        raise ValueError(why)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, float | int) and not isinstance(value, bool)
+
+
+def _is_count(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+
+
+def _read_kinds(given: Any, count: Any) -> tuple[Dissimilarity, ...]:
+    """One dissimilarity for each column."""
+    _must(_is_count(count), "the number of columns must be a whole number")
+    if isinstance(given, dict):
+        _must(given["count"] == count, "the number of columns does not fit")
+        kinds = (_decoded(given["all"]),) * count
+    else:
+        _must(isinstance(given, list) and len(given) == count, "the number of columns does not fit")
+        kinds = tuple(map(_decoded, given))
+    distinct = kinds[:1] if isinstance(given, dict) else kinds
+    _must(all(isinstance(each, Dissimilarity) for each in distinct), "a column has an unknown dissimilarity")
+    return kinds
+
+
+def _check_fits(name: str, fitted: dict[str, Any], clusters: Any) -> None:
+    """Lengths and types of what a fit set: what does not fit together would only fail later, or not at all."""
+    n, support, labels = fitted["n_features_in_"], fitted["support_"], fitted["labels_"]
+    _must(isinstance(support, np.ndarray) and support.dtype == bool and support.shape == (n,), "support_ does not fit")
+    _must(
+        isinstance(labels, np.ndarray) and labels.dtype == np.intp and labels.ndim == 1,
+        "labels_ must be an array of integers",
+    )
+    k = int(labels.max()) + 1
+    for key, shape in {"feature_scores_": (n,), "feature_names_in_": (n,), "cluster_centers_": (k, n)}.items():
+        if key in fitted or key == "feature_scores_":
+            _must(np.shape(fitted[key]) == shape, f"{key} does not fit")
+    chosen = int(support.sum())
+    _must(type(clusters) is CLUSTERS.get(name, Profiles), "the clusters belong to another method")
+    if not isinstance(clusters, Profiles):
+        numbers = [isinstance(each, np.ndarray) and each.dtype == np.float64 for each in clusters]
+        _must(all(numbers), "the clusters must be arrays of numbers")
+        _must(len(clusters[0]) == len(clusters[1]) == chosen and len(clusters.centers) == k, "the clusters do not fit")
+        return
+    _must(isinstance(clusters.columns, list) and len(clusters.columns) == chosen, "a selected column has no profile")
+    _must(_is_number(clusters.whole), "the weight of the features must be a number")
+    for profile in clusters.columns:
+        _must(isinstance(profile, Profile) and all(map(_is_number, profile[1:])), "a profile must be made of numbers")
+        _must(type(profile.measure) in MEASURES.values(), "a profile has an unknown measure")
+        _must(profile.measure.check() == k, "a profile belongs to other clusters")

@@ -8,22 +8,23 @@ and from b = sqrt(p) on the bound has no effect. The bound is chosen by the gap 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
 from .._clusterers.kmeans import MOVE_PASSES, WARM_PASSES, KMeans, cheaper_form
-from .._data.checks import check_count, check_number
-from .._data.reading import Data
+from .._data.reading import Reading
 from .._features.base import Features, Floats, Labels
 from .._features.numeric import NumericFeatures
 from .._kernels.alternation import alternate_rows
 from .._kernels.weights import bounded_weights
 from .._search.climb import LEAST_GAIN, Problem
-from .._search.gap import Rule
+from .._search.curve import Rule, TuningCurve
+from .._utils.checks import check_count, check_number, is_auto
 from .._utils.parallel import workers_for
 from .._utils.progress import Verbosity
-from ._base import Grouping, SparseClusterer
+from ._base import SparseClusterer
+from ._result import Result
 from ._weights import Tuning, Weighting, tuned
 
 # Bounds compared where none are given, as in R's sparcl.
@@ -62,6 +63,14 @@ def usual_bounds(n_features: int, smallest: float, share: float, spaced: Callabl
     return spaced(min(smallest, root), max(share * root, min(root, np.sqrt(2))), N_BOUNDS)
 
 
+class Chosen(NamedTuple):
+    """A bound; and if it was tuned, the curve that it was chosen by and what was found at it on the way."""
+
+    bound: float
+    curve: TuningCurve | None = None
+    found: Weighting | None = None
+
+
 class BoundedWeights(SparseClusterer):
     """An estimator with weights under an L1 bound, which may be tuned."""
 
@@ -74,28 +83,35 @@ class BoundedWeights(SparseClusterer):
 
     def _choose(
         self,
-        data: Data,
+        reading: Reading,
         features: Features,
         usual: Floats,
         solve: Callable[[Features, Floats, np.random.Generator], list[Weighting]],
         rng: np.random.Generator,
-    ) -> Weighting | None:
-        """Set the bound as it is given, or by the gap statistic; then also what was found at it on the way."""
+    ) -> Chosen:
+        """The bound as it is given, or by the gap statistic; then also what was found at it on the way."""
         bound, bounds = check_bound(self.l1_bound), check_bounds(self.bounds, usual)
-        self.gap_curve_ = None
         if bound is not None:
-            self.l1_bound_ = bound
-            return None
-        workers = workers_for(self.n_jobs, self.verbose, data.n_samples * data.n_features)
+            return Chosen(bound)
+        workers = workers_for(self.n_jobs, self.verbose, reading.n_samples * reading.n_features)
         tuning = Tuning("l1_bound", bounds, int(self.n_permutations), self.rule, workers)
-        self.gap_curve_, found = tuned(features, tuning, solve, rng)
-        self.l1_bound_ = float(self.gap_curve_.chosen)
-        return found
+        curve, found = tuned(features, tuning, solve, rng)
+        return Chosen(float(curve.chosen), curve, found)
 
-    def _keep_weighting(self, data: Data, features: Features, found: Weighting) -> None:
+    def _keep_weighting(
+        self, reading: Reading, features: Features, chosen: Chosen, found: Weighting, **others: Any
+    ) -> Self:
+        attributes = {
+            "objective_": found.objective,
+            "history_": found.history,
+            "n_iter_": len(found.history),
+            "l1_bound_": chosen.bound,
+            "gap_curve_": chosen.curve,
+            **others,
+        }
         scores = features.scores(found.labels, int(self.n_clusters))
-        self._keep(data, features, Grouping(found.labels, np.flatnonzero(found.weights), scores, found.weights))
-        self.objective_, self.history_, self.n_iter_ = found.objective, found.history, len(found.history)
+        subset = np.flatnonzero(found.weights)
+        return self._keep(reading, features, Result(found.labels, subset, scores, found.weights, attributes=attributes))
 
 
 # ---------------------------------------------------------------- parameters
@@ -103,7 +119,7 @@ class BoundedWeights(SparseClusterer):
 
 def check_bound(value: Any) -> float | None:
     """The bound asked for; None for "auto"."""
-    if isinstance(value, str) and value == "auto":
+    if is_auto(value):
         return None
     allowed = '"auto" or a number of at least 1, where one feature is left'
     return check_number("l1_bound", value, allowed, lambda bound: 1 <= bound < np.inf, 'Use "auto" to tune it.')

@@ -14,7 +14,7 @@ import numpy as np
 from .._features.base import Features, Floats, Labels
 from .._features.weighted import WeightedFeatures
 from .._search.climb import LEAST_GAIN, Problem
-from .._search.gap import GapCurve, Rule, copy_seeds, gap_curve, on_copies
+from .._search.curve import Rule, TuningCurve, copy_seeds, gap_curve, on_copies
 from .._utils.parallel import Workers
 
 
@@ -98,7 +98,7 @@ def tuned(
     tuning: Tuning,
     solve: Callable[[Features, Floats, np.random.Generator], list[Weighting]],
     rng: np.random.Generator,
-) -> tuple[GapCurve, Weighting]:
+) -> tuple[TuningCurve, Weighting]:
     """The value of largest gap, log O(v) - mean log O(v) of permuted copies; and what was found there on the way.
 
     `solve` gives a solution for each of the values, of the data and of the copies alike.

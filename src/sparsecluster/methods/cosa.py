@@ -9,20 +9,22 @@ from scipy.spatial.distance import squareform
 
 from .._clusterers.base import Clusterer
 from .._clusterers.registry import make_clusterer
-from .._data.checks import check_choice, check_count, check_number
-from .._data.reading import Data, Request, TableForm, read
-from .._data.tables import Metric
+from .._data.kinds import SquaredEuclidean
+from .._data.metric import Metric
+from .._data.reading import Reading, Request
 from .._features.base import Features, Floats, Labels, dissimilarity
 from .._features.matrices import Matrices, MatrixFeatures
 from .._features.weighted import WeightedFeatures
 from .._kernels.cosa import inverse_exponential, sample_weights
 from .._search.climb import Problem
-from .._search.gap import GapCurve, Rule
+from .._search.curve import Rule, TuningCurve
+from .._utils.checks import check_choice, check_count, check_number, is_auto
 from .._utils.parallel import one_thread_blas, workers_for
 from .._utils.parameters import check_parameters, rng_of
 from .._utils.progress import Progress, Verbosity
-from ._base import Grouping, SparseClusterer
+from ._base import SparseClusterer
 from ._bounded import check_pairs
+from ._result import Array, Result
 from ._weights import Tuning, Weighting, best_weighting, path, tuned
 
 # The authors' own value, for dissimilarities with mean 1; their program has it as default.
@@ -180,7 +182,7 @@ class COSA(SparseClusterer):
     support_ : all features that are not constant.
     feature_scores_ : 1 - Delta_a[C] / T_a of every feature.
     penalty_ : the strength l.
-    gap_curve_ : the `GapCurve` behind the choice of l; None where there is none.
+    gap_curve_ : the `TuningCurve` behind the choice of l; None where there is none.
     n_iter_ : number of alternations.
 
     References
@@ -245,77 +247,74 @@ class COSA(SparseClusterer):
             check_number("penalty", self.penalty, '"auto" or a number above 0', lambda x: 0 < x < np.inf)
         if not is_auto(self.n_neighbors):
             check_count("n_neighbors", self.n_neighbors, 1, advice='Or use "auto".')
-        data = read(self, X, Request(self.metric, None, int(self.n_clusters), True))
-        for name in ("sample_weights_", "dissimilarity_"):
-            self.__dict__.pop(name, None)
+        reading = self._reading(X)
         rng = rng_of(self.random_state)
-        self.gap_curve_: GapCurve | None = None
         with one_thread_blas():
             # Whatever they are, all features have the same total.
-            plain = data.source.features()
+            plain = reading.source.features()
             features = WeightedFeatures(plain, 1.0 / plain.total)
-            labels, weights = (self._by_sample if self.weights == "samples" else self._in_common)(data, features, rng)
-            scores = features.scores(labels, int(self.n_clusters))
-            self._keep(data, plain, Grouping(labels, np.arange(features.n_features), scores, weights))
-        return self
+            found = (self._by_sample if self.weights == "samples" else self._in_common)(reading, features, rng)
+            return self._keep(reading, plain, found)
 
-    def _by_sample(self, data: Data, features: Features, rng: np.random.Generator) -> tuple[Labels, Floats]:
+    def _request(self) -> Request:
+        return Request(self.metric)
+
+    def _by_sample(self, reading: Reading, features: Features, rng: np.random.Generator) -> Result:
         """The original form."""
-        n, samples, columns = data.n_samples, data.source.samples, data.source.columns
+        n, k = reading.n_samples, int(self.n_clusters)
         check_pairs(type(self).__name__, n)
         clusterer = make_clusterer("average" if is_auto(self.clusterer) else self.clusterer, has_rows=False)
         near = max(1, int(np.sqrt(n))) if is_auto(self.n_neighbors) else int(self.n_neighbors)
         check_count("n_neighbors", near, 1, n - 1, f"X has {n} rows.")
-        self.penalty_ = USUAL_PENALTY if is_auto(self.penalty) else float(self.penalty)
-        apart = by_pair(features, squared_columns(data))
-        found = original(apart, n, self.penalty_, near, int(self.max_iter), Progress(self.verbose))
+        penalty = USUAL_PENALTY if is_auto(self.penalty) else float(self.penalty)
+        apart = by_pair(features, squared_columns(reading))
+        found = original(apart, n, penalty, near, int(self.max_iter), Progress(self.verbose))
         square = squareform(found.distances)
-        labels = cluster_pairs(clusterer, square, int(self.n_clusters), rng, int(self.n_init))
-        self.n_iter_ = found.n_iter
-        self.dissimilarity_ = np.empty_like(square)
-        self.dissimilarity_[np.ix_(samples, samples)] = square
-        self.sample_weights_ = np.zeros((n, data.n_columns))
-        self.sample_weights_[np.ix_(samples, columns)] = found.weights
-        return labels, found.weights.mean(axis=0)
+        labels = cluster_pairs(clusterer, square, k, rng, int(self.n_init))
+        return Result(
+            labels,
+            np.arange(features.n_features),
+            features.scores(labels, k),
+            found.weights.mean(axis=0),
+            {
+                "dissimilarity_": Array(square, ("sample", "sample")),
+                "sample_weights_": Array(found.weights, ("sample", "feature")),
+            },
+            {"penalty_": penalty, "n_iter_": found.n_iter, "gap_curve_": None},
+        )
 
-    def _in_common(self, data: Data, features: Features, rng: np.random.Generator) -> tuple[Labels, Floats]:
+    def _in_common(self, reading: Reading, features: Features, rng: np.random.Generator) -> Result:
         """The simple form."""
-        n_init = int(self.n_init)
+        n_init, k = int(self.n_init), int(self.n_clusters)
         clusterer = make_clusterer(self.clusterer, features.has_rows)
-        problem = Problem(features, clusterer, int(self.n_clusters), int(self.max_iter))
+        problem = Problem(features, clusterer, k, int(self.max_iter))
         known: list[Labels] = []
-        if not is_auto(self.penalty):
-            self.penalty_ = float(self.penalty)
-        else:
+        curve: TuningCurve | None = None
+        if is_auto(self.penalty):
 
             def solve(copy: Features, penalties: Floats, own_rng: np.random.Generator) -> list[Weighting]:
                 weighs = [Entropic(penalty) for penalty in penalties.tolist()]
                 return path(problem._replace(features=copy), weighs, own_rng, n_init)
 
-            workers = workers_for(self.n_jobs, self.verbose, data.n_samples * data.n_features)
+            workers = workers_for(self.n_jobs, self.verbose, reading.n_samples * reading.n_features)
             tuning = Tuning("penalty", PENALTIES, int(self.n_permutations), self.rule, workers)
             curve, found = tuned(features, tuning, solve, rng)
-            self.gap_curve_, self.penalty_, known = curve, float(curve.chosen), [found.labels]
-        best = best_weighting(problem, Entropic(self.penalty_), rng, n_init, known)
-        self.n_iter_ = len(best.history)
-        return best.labels, best.weights
+            known = [found.labels]
+        penalty = float(self.penalty if curve is None else curve.chosen)
+        best = best_weighting(problem, Entropic(penalty), rng, n_init, known)
+        attributes = {"penalty_": penalty, "n_iter_": len(best.history), "gap_curve_": curve}
+        scores = features.scores(best.labels, k)
+        return Result(best.labels, np.arange(features.n_features), scores, best.weights, {}, attributes)
 
 
-def is_auto(value: object) -> bool:
-    """Whether a parameter is left to us."""
-    return isinstance(value, str) and value == "auto"
-
-
-def squared_columns(data: Data) -> Any:
+def squared_columns(reading: Reading) -> Any:
     """Which features are compared by squared difference."""
-    form, columns = data.form, data.source.columns
-    if not isinstance(form, TableForm):
-        return np.zeros(columns.size, bool)
-    return np.array([form.columns[a].kind == "sqeuclidean" for a in columns.tolist()])
+    source = reading.source
+    return np.array([isinstance(source.kind(a), SquaredEuclidean) for a in source.columns.tolist()])
 
 
-def cluster_pairs(clusterer: Clusterer, gaps: Floats, k: int, rng: np.random.Generator, n_starts: int) -> Labels:
+def cluster_pairs(clusterer: Clusterer, apart: Floats, k: int, rng: np.random.Generator, n_starts: int) -> Labels:
     """Clusters by a dissimilarity of samples that stands for all features at once."""
     first = np.zeros(1, np.intp)
-    matrices = Matrices(lambda _: gaps, 1, len(gaps), frozenset(), computed=False)
+    matrices = Matrices(lambda _: apart, 1, len(apart), frozenset(), computed=False)
     return clusterer.cluster(MatrixFeatures(matrices, first, False, np.ones(1), first), first, k, rng, None, n_starts)

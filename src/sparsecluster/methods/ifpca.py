@@ -10,12 +10,12 @@ import numpy.typing as npt
 
 from .._clusterers.kmeans import kmeans
 from .._data.centers import means
-from .._data.checks import check_count
-from .._data.reading import Data, complete_table, read_complete
-from .._features.base import Features, Floats, Rows
+from .._features.base import Floats, Rows
+from .._utils.checks import check_count
 from .._utils.parallel import one_thread_blas
 from .._utils.parameters import check_parameters, rng_of
-from ._base import CompleteNumbers, Grouping, NearestCluster, SparseClusterer, by_column
+from ._base import CompleteNumbers, NearestCluster, SparseClusterer
+from ._result import Array, Order, Result
 from ._screening import (
     by_higher_criticism,
     higher_criticism,
@@ -30,7 +30,7 @@ from ._screening import (
 RANK = 1e-10
 
 
-class Projection(NamedTuple):
+class Projected(NamedTuple):
     """The chosen features standardized, projected on the leading directions, and the centers of the clusters there."""
 
     means: Floats
@@ -121,30 +121,30 @@ class IFPCA(CompleteNumbers, NearestCluster, SparseClusterer):
         check_parameters(vars(self))
         n_init, k = check_count("n_init", self.n_init, 1), int(self.n_clusters)
         rng = rng_of(self.random_state)
-        data = read_complete(self, X, k, True)
+        reading = self._reading(X)
+        table, n = self._complete_table(reading), reading.n_samples
         with one_thread_blas():
-            table = complete_table(data)
-            screening = ks_test(table, null_statistics("ks", data.n_samples, ks_statistics)[:, 0])
-            subset = by_higher_criticism(screening.p_values, data.n_samples)
+            screening = ks_test(table, null_statistics("ks", n, ks_statistics)[:, 0])
+            subset = by_higher_criticism(screening.p_values, n)
             vectors, directions = leading(standardized(table[:, subset]), k - 1)
             labels = kmeans(Rows(vectors, np.ones(vectors.shape[1])), k, rng, n_starts=n_init)
-            features = data.source.features()
-            self._keep(data, features, Grouping(labels, subset, features.scores(labels, k)))
-        # In the user's order of columns, which is that of new samples.
-        order = np.argsort(data.source.columns[subset])
-        chosen = table[:, subset[order]]
-        centers = means(vectors, self.labels_[data.source.samples], k)
-        self._clusters = Projection(chosen.mean(axis=0), spreads(chosen), directions[order], centers)
-        criticism = higher_criticism(screening.p_values, data.n_samples)
-        self.statistics_ = by_column(data, screening.statistics, np.nan)
-        self.p_values_ = by_column(data, screening.p_values, np.nan)
-        self.higher_criticism_ = by_column(data, criticism, np.nan)
-        self.embedding_ = np.empty_like(vectors)
-        self.embedding_[data.source.samples] = vectors
-        return self
+            features = reading.source.features()
+            centers = means(vectors, labels, k)
 
-    def _keep_clusters(self, data: Data, features: Features, found: Grouping) -> None:
-        """The clusters are in the projection, which is made in `fit`."""
+            def clusters(order: Order) -> Projected:
+                chosen = table[:, order.chosen]
+                own = np.searchsorted(subset, order.chosen)
+                placed = order.restore(Array(centers, ("cluster", None)))
+                return Projected(chosen.mean(axis=0), spreads(chosen), directions[own], placed)
+
+            arrays = {
+                "statistics_": Array(screening.statistics, ("feature",), np.nan),
+                "p_values_": Array(screening.p_values, ("feature",), np.nan),
+                "higher_criticism_": Array(higher_criticism(screening.p_values, n), ("feature",), np.nan),
+                "embedding_": Array(vectors, ("sample", None)),
+            }
+            scores = features.scores(labels, k)
+            return self._keep(reading, features, Result(labels, subset, scores, arrays=arrays, clusters=clusters))
 
 
 def leading(table: Floats, count: int) -> tuple[Floats, Floats]:

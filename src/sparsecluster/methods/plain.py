@@ -11,13 +11,13 @@ from sklearn.cluster import AgglomerativeClustering, KMeans, SpectralClustering
 from .._clusterers.base import Clusterer
 from .._clusterers.kmedoids import KMedoids
 from .._clusterers.own import Own
-from .._data.checks import check_choice
-from .._data.reading import Request, read
-from .._data.tables import Metric
+from .._data.metric import Metric
+from .._utils.checks import check_choice
 from .._utils.parallel import one_thread_blas
 from .._utils.parameters import check_parameters, rng_of
-from ._base import Grouping, NearestCluster, SparseClusterer
+from ._base import NearestCluster, SparseClusterer
 from ._bounded import check_pairs
+from ._result import Result
 
 Algorithm = Literal["kmeans", "kmeans++", "complete", "ward", "spectral", "kmedoids"]
 # Starts of those that have some.
@@ -95,9 +95,9 @@ class PlainClustering(NearestCluster, SparseClusterer):
         check_parameters(vars(self))
         check_choice("algorithm", self.algorithm, list(ALGORITHMS))
         k = int(self.n_clusters)
-        data = read(self, X, Request(self.metric, None, k, bool(self.standardize)))
+        reading = self._reading(X)
         with one_thread_blas():
-            features = data.source.features()
+            features = reading.source.features()
             clusterer = ALGORITHMS[self.algorithm]()
             if clusterer.needs == "rows" and not features.has_rows:
                 raise ValueError(
@@ -105,8 +105,7 @@ class PlainClustering(NearestCluster, SparseClusterer):
                     'dissimilarities of pairs. Use "complete", "spectral" or "kmedoids".'
                 )
             if clusterer.needs == "pairs":
-                check_pairs(type(self).__name__, data.n_samples)
+                check_pairs(type(self).__name__, reading.n_samples)
             everything = np.arange(features.n_features)
             labels = clusterer.cluster(features, everything, k, rng_of(self.random_state), n_starts=STARTS)
-            self._keep(data, features, Grouping(labels, everything, features.scores(labels, k)))
-        return self
+            return self._keep(reading, features, Result(labels, everything, features.scores(labels, k)))

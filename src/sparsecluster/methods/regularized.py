@@ -10,14 +10,15 @@ import numpy.typing as npt
 
 from .._clusterers.kmeans import cheaper_form, kmeans
 from .._data.centers import means
-from .._data.checks import check_count, check_number
-from .._data.reading import Data, complete_table, read_complete
-from .._features.base import Features, Floats, Labels, Pairs, Rows
+from .._features.base import Floats, Labels, Pairs, Rows, Subset
 from .._kernels.shrink import shrunken_centers
+from .._search.curve import TuningCurve
+from .._utils.checks import check_count, check_number, is_auto
 from .._utils.parallel import one_thread_blas, workers_for
 from .._utils.parameters import check_parameters, rng_of
 from .._utils.progress import Verbosity
-from ._base import CompleteNumbers, Grouping, NearestCluster, SparseClusterer
+from ._base import CompleteNumbers, NearestCluster, SparseClusterer
+from ._result import Array, Order, Result
 from ._screening import spreads, standardized
 
 # Penalties compared, as in the authors' code.
@@ -96,9 +97,13 @@ def instability(table: Floats, one: Penalized, other: Penalized) -> float:
 def steadiest(instabilities: Floats) -> int:
     """The value that is steadiest in most bootstrap samples (rows); of equal ones the last, which chooses most."""
     last = instabilities.shape[1] - 1
-    winners = last - np.argmin(instabilities[:, ::-1], axis=1)
-    votes = np.bincount(winners, minlength=last + 1)
+    votes = np.bincount(chosen_by_sample(instabilities), minlength=last + 1)
     return int(last - np.argmax(votes[::-1]))
+
+
+def chosen_by_sample(instabilities: Floats) -> Subset:
+    """The steadiest value in each bootstrap sample; of equal ones the last."""
+    return np.asarray(instabilities.shape[1] - 1 - np.argmin(instabilities[:, ::-1], axis=1))
 
 
 # ---------------------------------------------------------------- the estimator
@@ -218,38 +223,42 @@ class RegularizedKMeans(CompleteNumbers, NearestCluster, SparseClusterer):
         """
         check_parameters(vars(self))
         n_init, k = check_count("n_init", self.n_init, 1), int(self.n_clusters)
-        is_auto = isinstance(self.penalty, str) and self.penalty == "auto"
-        if not is_auto:
+        if not is_auto(self.penalty):
             allowed = '"auto" or a number of at least 0'
             check_number("penalty", self.penalty, allowed, lambda x: 0 <= x < np.inf, 'Use "auto" to tune it.')
-        data = read_complete(self, X, k, bool(self.standardize))
+        reading = self._reading(X)
+        raw = self._complete_table(reading)
         rng = rng_of(self.random_state)
         with one_thread_blas():
-            raw = complete_table(data)
             table = standardized(raw) if self.standardize else raw - raw.mean(axis=0)
             labels = start(table, k, rng, n_init)
-            self.instability_: Floats | None = None
-            self.penalty_ = self._steadiest(table, labels, rng, n_init) if is_auto else float(self.penalty)
-            found = penalized(table, labels, k, self.penalty_, int(self.max_iter))
-            self._check_some_left(table, labels, found)
-            features, weights = data.source.features(), np.sqrt((found.centers**2).sum(axis=0))
-            subset = np.flatnonzero(weights)
-            self._keep(data, features, Grouping(found.labels, subset, features.scores(found.labels, k), weights))
-        self.n_iter_ = found.n_iter
-        # In the user's order of columns and clusters, which is that of new samples and of labels_.
-        chosen = subset[np.argsort(data.source.columns[subset])]
-        names = np.empty(k, np.intp)
-        names[self.labels_[data.source.samples]] = found.labels
-        units = spreads(raw) if self.standardize else np.ones(raw.shape[1])
-        centers = found.centers[names][:, chosen]
-        self._clusters = ShrunkenCenters(raw.mean(axis=0)[chosen], units[chosen], centers)
-        return self
+            curve, instabilities = None, None
+            if is_auto(self.penalty):
+                curve, instabilities = self._tuned(table, labels, rng, n_init)
+            penalty = float(self.penalty if curve is None else curve.chosen)
+            found = penalized(table, labels, k, penalty, int(self.max_iter))
+            self._check_some_left(table, labels, penalty, found)
+            features, weights = reading.source.features(), np.sqrt((found.centers**2).sum(axis=0))
+            units = spreads(raw) if self.standardize else np.ones(raw.shape[1])
 
-    def _keep_clusters(self, data: Data, features: Features, found: Grouping) -> None:
-        """The shrunken centers are made in `fit`."""
+            def clusters(order: Order) -> ShrunkenCenters:
+                centers = order.restore(Array(found.centers, ("cluster", None)))[:, order.chosen]
+                return ShrunkenCenters(raw.mean(axis=0)[order.chosen], units[order.chosen], centers)
 
-    def _steadiest(self, table: Floats, labels: Labels, rng: np.random.Generator, n_init: int) -> float:
-        """The penalty by the paper's stability selection, in the form of the authors' code."""
+            attributes = {
+                "penalty_": penalty,
+                "instability_": instabilities,
+                "instability_curve_": curve,
+                "n_iter_": found.n_iter,
+            }
+            scores = features.scores(found.labels, k)
+            result = Result(found.labels, np.flatnonzero(weights), scores, weights, {}, attributes, clusters)
+            return self._keep(reading, features, result)
+
+    def _tuned(
+        self, table: Floats, labels: Labels, rng: np.random.Generator, n_init: int
+    ) -> tuple[TuningCurve, Floats]:
+        """The penalty by the paper's stability selection, in the form of the authors' code; and all instabilities."""
         k, max_iter, n = int(self.n_clusters), int(self.max_iter), len(table)
         fits = [penalized(table, labels, k, penalty, max_iter) for penalty in PENALTIES]
         # Penalties that leave no feature are no choice; the smallest is, and then says so.
@@ -264,17 +273,19 @@ class RegularizedKMeans(CompleteNumbers, NearestCluster, SparseClusterer):
 
         workers = workers_for(self.n_jobs, self.verbose, table.size)
         samples = workers.map(one_sample, rng.spawn(int(self.n_bootstraps)), "bootstrap samples")
-        instability_ = np.array(list(samples))
-        self.instability_ = instability_
-        return float(penalties[steadiest(instability_)])
+        found = np.array(list(samples))
+        winners = chosen_by_sample(found)
+        details = {"votes": np.bincount(winners, minlength=penalties.size).astype(np.float64)}
+        chosen = float(penalties[steadiest(found)])
+        return TuningCurve("penalty", penalties, "instability", found.mean(axis=0), chosen, None, details), found
 
-    def _check_some_left(self, table: Floats, labels: Labels, found: Penalized) -> None:
+    def _check_some_left(self, table: Floats, labels: Labels, penalty: float, found: Penalized) -> None:
         if not found.is_empty:
             return
         k = int(self.n_clusters)
         centers, shares = means(table, labels, k), np.bincount(labels, minlength=k) / labels.size
         most = (2.0 * np.sqrt(((shares[:, None] * centers) ** 2).sum(axis=0) * (centers**2).sum(axis=0))).max()
         raise ValueError(
-            f"penalty={self.penalty_:.4g} leaves no feature: all centers are zero. Use one below about {most:.4g}, or "
+            f"penalty={penalty:.4g} leaves no feature: all centers are zero. Use one below about {most:.4g}, or "
             '"auto" with more samples.'
         )

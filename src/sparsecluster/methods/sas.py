@@ -8,28 +8,18 @@ import numpy as np
 import numpy.typing as npt
 
 from .._clusterers.registry import make_clusterer
-from .._data.checks import check_choice, check_count, check_size
-from .._data.profiles import profiles_of
-from .._data.reading import Data, Request, read
-from .._data.source import SampleSource
-from .._data.tables import Metric
-from .._features.base import Labels
-from .._search.climb import Climb, Problem, climb
-from .._search.consensus import consensus
-from .._search.gap import GapCurve, GapKind, Rule
-from .._search.search import ROUNDS, NInit, search_size
-from .._search.sizes import Effort, Null, Search, choose_size
-from .._search.subsample import draw_subsample, spread
-from .._utils.parallel import one_thread_blas, workers_for
+from .._data.metric import Metric
+from .._data.reading import Reading
+from .._search.curve import GapKind, Rule
+from .._search.search import ROUNDS, NInit
+from .._search.sizes import Null, Search
+from .._search.solve import Plan, solve
+from .._utils.checks import check_choice, check_count, check_size, is_auto
+from .._utils.parallel import one_thread_blas
 from .._utils.parameters import check_parameters, rng_of
 from .._utils.progress import Verbosity
-from ._base import Grouping, NearestCluster, SparseClusterer
-
-# Clusterings on a subset that the user gives, of which the best is the start.
-GIVEN_STARTS = 10
-# A clusterer that works on pairs costs the square of the number of samples: a smaller share of `subsample` goes as far,
-# and with more samples than this all pairs are too many to look at even once.
-PAIRS_SHARE, MOST_PAIRED = 0.25, 10_000
+from ._base import NearestCluster, SparseClusterer
+from ._result import Result
 
 
 class SASClustering(NearestCluster, SparseClusterer):
@@ -108,7 +98,7 @@ class SASClustering(NearestCluster, SparseClusterer):
     objective_ : sum of the scores of the chosen features.
     cluster_centers_ : mean of every column in every cluster, k x p, in the units of X; the median of a column compared
         by "manhattan", the commonest level of one with levels. Not for functions and precomputed matrices.
-    gap_curve_ : the `GapCurve` behind the choice of s; None where s was given.
+    gap_curve_ : the `TuningCurve` behind the choice of s; None where s was given.
     history_ : one entry for every pass of the climb: objective, samples moved, features changed.
     n_iter_ : number of passes.
     n_features_in_, feature_names_in_ : as in scikit-learn.
@@ -183,112 +173,71 @@ class SASClustering(NearestCluster, SparseClusterer):
         self.verbose = verbose
 
     def fit(self, X: Any, y: None = None) -> Self:
-        """Find the groups of the rows of X and the columns that make them.
+        """Find the clusters of the rows of X and the columns that make them.
 
         Parameters
         ----------
-        X : array, sparse matrix or data frame of n samples x p columns; gaps are welcome. With metric="precomputed", p
-            matrices n x n: an array (p, n, n), in memory or memory-mapped, a list, or a function that gives matrix
-            a = 0, 1, ... and raises IndexError after the last.
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            The table; missing values are allowed. With metric="precomputed", p matrices of shape (n_samples,
+            n_samples): an array of shape (p, n_samples, n_samples), in memory or memory-mapped, a list, or a function
+            that returns matrix a = 0, 1, ... and raises IndexError after the last. A `Reading` made by `read` is
+            accepted as well.
         y : ignored.
+
+        Returns
+        -------
+        SASClustering
+            The fitted estimator.
         """
         self._check_words()
-        request = Request(self.metric, self.feature_groups, int(self.n_clusters), bool(self.standardize))
-        data = read(self, X, request)
-        size = check_size(self.n_features_to_select, data.n_features)
-        usable = int(data.source.owners.max()) + 1
-        if size is not None and size > usable:
+        reading = self._reading(X)
+        size = check_size(self.n_features_to_select, reading.n_features)
+        if size is not None and size > reading.n_usable:
             raise ValueError(
-                f"n_features_to_select asks for {size} features; only {usable} of {data.n_features} are not constant "
-                "and seen often enough."
+                f"n_features_to_select asks for {size} features, but only {reading.n_usable} of {reading.n_features} "
+                "vary and are observed often enough. Ask for fewer features."
             )
         rng = rng_of(self.random_state)
         with one_thread_blas():
-            features = data.source.features()
+            features = reading.source.features()
             clusterer = make_clusterer(self.clusterer, features.has_rows)
-            problem = Problem(features, clusterer, int(self.n_clusters), int(self.max_iter))
-            found, curve = self._solve(data, problem, size, rng)
-            self._keep(data, features, Grouping(found.labels, found.subset, found.scores))
-        self.objective_, self.history_, self.n_iter_ = found.objective, found.history, len(found.history)
-        self.gap_curve_ = curve
-        return self
+            found, curve = solve(
+                reading.source, features, clusterer, int(self.n_clusters), self._plan(reading, size), rng
+            )
+            attributes = {
+                "objective_": found.objective,
+                "history_": found.history,
+                "n_iter_": len(found.history),
+                "gap_curve_": curve,
+            }
+            result = Result(found.labels, found.subset, found.scores, attributes=attributes)
+            return self._keep(reading, features, result)
 
     def _check_words(self) -> None:
         """Parameters that do not depend on the data."""
         check_parameters(vars(self))
         if isinstance(self.init, str):
-            check_choice("init", self.init, list(ROUNDS), " or an array of labels or of chosen features")
-        if not (isinstance(self.n_init, str) and self.n_init == "auto"):
+            check_choice("init", self.init, list(ROUNDS), " or an array of labels or of selected features")
+        if not is_auto(self.n_init):
             check_count("n_init", self.n_init, 1, advice='Or use "auto".')
 
-    def _solve(
-        self, data: Data, problem: Problem, size: int | None, rng: np.random.Generator
-    ) -> tuple[Climb, GapCurve | None]:
-        """The climb to return, by way of a subsample of the samples where there are many."""
-        on_pairs = problem.clusterer.needs == "pairs"
-        subsample = None
-        if self.subsample is not None and isinstance(self.init, str):
-            n_samples = max(round(self.subsample * PAIRS_SHARE), 1) if on_pairs else self.subsample
-            if data.n_samples > n_samples:
-                subsample = draw_subsample(data.source, n_samples, problem.n_clusters, size or 1, rng)
-        all_pairs_fit = data.n_samples <= MOST_PAIRED or not on_pairs
-        if subsample is None:
-            if not all_pairs_fit:
-                raise ValueError(
-                    f"This clusterer looks at all pairs of samples, which it can for at most {MOST_PAIRED} samples; there "
-                    f"are {data.n_samples}. Use subsample=2000, and a word for init."
-                )
-            return self._search(problem, data.source, size, rng)
-        on_subsample = problem._replace(features=subsample.source.features())
-        found, curve = self._search(on_subsample, subsample.source, size, rng)
-        k, features = problem.n_clusters, on_subsample.features
-        profiles = profiles_of(subsample.source, data.form.measure, features, found.labels, k, found.subset)
-        labels = spread(data.source, subsample, found, profiles)
-        # One pass scores the features on all samples; more would need all pairs.
-        problem = problem if all_pairs_fit else problem._replace(max_iter=1)
-        return climb(problem, labels, found.subset.size, rng), curve
-
-    def _search(
-        self, problem: Problem, source: SampleSource, size: int | None, rng: np.random.Generator
-    ) -> tuple[Climb, GapCurve | None]:
-        """The best climb at the given size, or at the one that the gap statistic chooses."""
-        # Without coordinates every pair of samples is looked at in every column.
-        looks = source.samples.size * source.columns.size * (1 if problem.features.has_rows else source.samples.size)
-        workers = workers_for(self.n_jobs, self.verbose, looks)
-        init, n_init, known = self._starts(problem, source, rng)
-        curve = None
-        if size is None:
-            curve, known = choose_size(
-                problem,
-                rng,
-                search=self.search,
-                kind=self.gap,
-                rule=self.rule,
-                step=self.step,
-                effort=Effort(init, n_init, known, self.n_permutations, self.null),
-                workers=workers,
-            )
-            size = curve.chosen
-        pool = search_size(problem, size, rng, init=init, n_init=n_init, known=known, workers=workers)
-        return (consensus(problem, pool, rng) if self.consensus else pool.best), curve
-
-    def _starts(
-        self, problem: Problem, source: SampleSource, rng: np.random.Generator
-    ) -> tuple[str, NInit, list[Labels]]:
-        """Kind and number of fresh starts, and the labels to start from where they are given."""
+    def _plan(self, reading: Reading, size: int | None) -> Plan:
+        """How to search, with a start that is given in the order of the source."""
+        shared = {name: getattr(self, name) for name in Plan._fields if name in vars(self) and name != "init"}
+        plan = Plan(size, **shared)
         if isinstance(self.init, str):
-            return self.init, self.n_init, []
-        n, p = source.samples.size, self.n_features_in_
+            return plan._replace(init=self.init)
+        source, n, p, k = reading.source, reading.n_samples, reading.n_columns, int(self.n_clusters)
         given = np.asarray(self.init)
         if given.dtype == bool and given.shape == (p,):
             subset = np.unique(source.owners[given[source.columns]])
             if subset.size:
-                return "auto", 0, [problem.cluster(subset, rng, n_starts=GIVEN_STARTS)]
+                return plan._replace(subset=subset)
         if given.dtype.kind in "iu" and given.shape == (n,):
             names, labels = np.unique(given[source.samples], return_inverse=True)
-            if names.size == problem.n_clusters:
-                return "auto", 0, [labels.astype(np.int32)]
+            if names.size == k:
+                return plan._replace(labels=labels.astype(np.int32))
         raise ValueError(
-            f"init as an array must be {n} whole numbers that name all {problem.n_clusters} clusters, or {p} booleans "
-            f"of which one chooses a column that is not constant; got {given.dtype} of shape {given.shape}."
+            f"init as an array must hold {n} integers that name all {k} clusters, or {p} booleans of which at least one "
+            f"selects a column that varies; got {given.dtype} of shape {given.shape}."
         )

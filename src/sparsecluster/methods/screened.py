@@ -9,12 +9,12 @@ from typing import Any, Self
 import numpy as np
 
 from .._clusterers.registry import make_clusterer
-from .._data.checks import check_choice, check_count, check_number
-from .._data.reading import complete_table, read_complete
 from .._features.base import Subset
+from .._utils.checks import check_choice, check_count, check_number
 from .._utils.parallel import one_thread_blas
 from .._utils.parameters import check_parameters, rng_of
-from ._base import CompleteNumbers, Grouping, NearestCluster, SparseClusterer, by_column
+from ._base import CompleteNumbers, NearestCluster, SparseClusterer
+from ._result import Array, Result
 from ._screening import TESTS, Screening, Test, by_false_discovery_rate, by_higher_criticism, by_number, screen
 
 
@@ -125,19 +125,21 @@ class ScreenedClustering(CompleteNumbers, NearestCluster, SparseClusterer):
             check_choice("threshold", self.threshold, ["hc", "fdr"], " or a number of features")
         rng = rng_of(self.random_state)
         k = int(self.n_clusters)
-        data = read_complete(self, X, k, bool(self.standardize))
+        reading = self._reading(X)
+        table = self._complete_table(reading)
         if not isinstance(self.threshold, str):
-            check_count("threshold", self.threshold, 1, data.source.columns.size, 'Or use "hc" or "fdr".')
+            check_count("threshold", self.threshold, 1, reading.source.columns.size, 'Or use "hc" or "fdr".')
         with one_thread_blas():
-            features = data.source.features()
+            features = reading.source.features()
             clusterer = make_clusterer(self.clusterer, features.has_rows)
-            screening = screen(complete_table(data), self.test, self.noise_variance)
-            subset = self._passed(screening, data.n_samples)
+            screening = screen(table, self.test, self.noise_variance)
+            subset = self._passed(screening, reading.n_samples)
             labels = clusterer.cluster(features, subset, k, rng, n_starts=n_init)
-            self._keep(data, features, Grouping(labels, subset, features.scores(labels, k)))
-        self.statistics_ = by_column(data, screening.statistics, np.nan)
-        self.p_values_ = by_column(data, screening.p_values, np.nan)
-        return self
+            arrays = {
+                "statistics_": Array(screening.statistics, ("feature",), np.nan),
+                "p_values_": Array(screening.p_values, ("feature",), np.nan),
+            }
+            return self._keep(reading, features, Result(labels, subset, features.scores(labels, k), arrays=arrays))
 
     def _passed(self, screening: Screening, n_samples: int) -> Subset:
         if isinstance(self.threshold, Integral):

@@ -8,13 +8,12 @@ from typing import Any, Self
 import numpy as np
 
 from .._clusterers.hierarchical import LINKAGES, ON_COORDINATES, Linkage, cut, merges
-from .._data.checks import check_choice
-from .._data.reading import Request, read
-from .._data.tables import Metric
+from .._data.metric import Metric
 from .._features.base import Features, Floats, Subset
 from .._features.weighted import WeightedFeatures
 from .._search.climb import LEAST_GAIN
-from .._search.gap import Rule
+from .._search.curve import Rule
+from .._utils.checks import check_choice
 from .._utils.parallel import one_thread_blas
 from .._utils.parameters import check_parameters, rng_of
 from .._utils.progress import Verbosity
@@ -109,7 +108,7 @@ class SparseHierarchical(BoundedWeights):
     linkage_matrix_ : the tree in SciPy's form, for scipy.cluster.hierarchy.dendrogram; heights are values of D.
     objective_ : the maximized sum.
     l1_bound_ : the bound b.
-    gap_curve_ : the `GapCurve` behind the choice of b; None where b was given.
+    gap_curve_ : the `TuningCurve` behind the choice of b; None where b was given.
     history_ : the objective after every step.
     n_iter_ : number of steps.
 
@@ -169,10 +168,10 @@ class SparseHierarchical(BoundedWeights):
         check_parameters(vars(self))
         check_choice("linkage", self.linkage, LINKAGES)
         k, max_iter = int(self.n_clusters), int(self.max_iter)
-        data = read(self, X, Request(self.metric, None, k, bool(self.standardize)))
-        check_pairs(type(self).__name__, data.n_samples)
+        reading = self._reading(X)
+        check_pairs(type(self).__name__, reading.n_samples)
         with one_thread_blas():
-            features = data.source.features()
+            features = reading.source.features()
             if self.linkage in ON_COORDINATES and not features.has_rows:
                 raise ValueError(
                     f'linkage="{self.linkage}" needs coordinates of the samples, and these features have only '
@@ -183,13 +182,13 @@ class SparseHierarchical(BoundedWeights):
             def solve(copy: Features, bounds: Floats, _: np.random.Generator) -> list[Weighting]:
                 return path(copy, bounds, max_iter)
 
-            self._choose(data, features, usual, solve, rng_of(self.random_state))
-            found = sparse_weights(features, self.l1_bound_, max_iter)
+            chosen = self._choose(reading, features, usual, solve, rng_of(self.random_state))
+            found = sparse_weights(features, chosen.bound, max_iter)
             weighted = WeightedFeatures(features, found.weights)
             tree = merges(weighted, weighted.used, self.linkage)
-            self._keep_weighting(data, features, found._replace(labels=cut(tree, k)))
-        self.linkage_matrix_ = with_leaves(tree, data.source.samples)
-        return self
+            named = with_leaves(tree, reading.source.samples)
+            found = found._replace(labels=cut(tree, k))
+            return self._keep_weighting(reading, features, chosen, found, linkage_matrix_=named)
 
 
 def with_leaves(tree: Floats, samples: Subset) -> Floats:

@@ -9,12 +9,11 @@ import numpy as np
 
 from .._clusterers.base import Clusterer
 from .._clusterers.kmeans import KMeans
-from .._data.checks import check_count
-from .._data.reading import Request, read
-from .._data.tables import Metric
+from .._data.metric import Metric
 from .._features.base import Features, Floats
 from .._search.climb import Problem
-from .._search.gap import Rule
+from .._search.curve import Rule
+from .._utils.checks import check_count
 from .._utils.parallel import one_thread_blas
 from .._utils.parameters import check_parameters, rng_of
 from .._utils.progress import Verbosity
@@ -74,7 +73,7 @@ class SparseKMeans(NearestCluster, BoundedWeights):
     feature_scores_ : 1 - Delta_a[C] / T_a of every feature.
     objective_ : the maximized sum.
     l1_bound_ : the bound b.
-    gap_curve_ : the `GapCurve` behind the choice of b; None where b was given.
+    gap_curve_ : the `TuningCurve` behind the choice of b; None where b was given.
     cluster_centers_ : mean of every column in every cluster, k x p, in the units of X.
     history_ : the objective after every alternation.
     n_iter_ : number of alternations.
@@ -144,10 +143,10 @@ class SparseKMeans(NearestCluster, BoundedWeights):
         """
         check_parameters(vars(self))
         n_init = check_count("n_init", self.n_init, 1)
-        data = read(self, X, Request(self.metric, None, int(self.n_clusters), bool(self.standardize)))
+        reading = self._reading(X)
         rng = rng_of(self.random_state)
         with one_thread_blas():
-            features = data.source.features()
+            features = reading.source.features()
             problem = Problem(features, self._clusterer(features), int(self.n_clusters), int(self.max_iter))
             usual = usual_bounds(features.n_features, SMALLEST_BOUND, LARGEST_SHARE, np.geomspace)
 
@@ -155,8 +154,7 @@ class SparseKMeans(NearestCluster, BoundedWeights):
                 weighs = [Bounded(bound) for bound in bounds.tolist()]
                 return path(problem._replace(features=copy), weighs, own_rng, n_init)
 
-            found = self._choose(data, features, usual, solve, rng)
-            known = [] if found is None else [found.labels]
-            best = best_weighting(problem, Bounded(self.l1_bound_), rng, n_init, known)
-            self._keep_weighting(data, features, best)
-        return self
+            chosen = self._choose(reading, features, usual, solve, rng)
+            known = [] if chosen.found is None else [chosen.found.labels]
+            best = best_weighting(problem, Bounded(chosen.bound), rng, n_init, known)
+            return self._keep_weighting(reading, features, chosen, best)

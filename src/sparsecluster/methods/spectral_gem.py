@@ -8,13 +8,13 @@ import numpy as np
 from scipy.linalg import eigh
 
 from .._clusterers.kmeans import kmeans
-from .._data.checks import check_count
-from .._data.reading import read_complete
 from .._features.base import Floats, Rows
+from .._utils.checks import check_count, is_auto
 from .._utils.parallel import one_thread_blas
 from .._utils.parameters import check_parameters, rng_of
-from ._base import CompleteNumbers, Grouping, SparseClusterer
+from ._base import CompleteNumbers, SparseClusterer
 from ._bounded import check_pairs
+from ._result import Array, Result
 
 # Upper bound of the eigengap of one homogeneous group, by the authors' simulations: a + b / n + c / p.
 NULL_GAP = (-0.00016, 2.7, 2.3)
@@ -93,28 +93,35 @@ class SpectralGem(CompleteNumbers, SparseClusterer):
         check_parameters(vars(self))
         n_init, k = check_count("n_init", self.n_init, 1), int(self.n_clusters)
         rng = rng_of(self.random_state)
-        is_auto = isinstance(self.n_components, str) and self.n_components == "auto"
-        if not is_auto:
+        if not is_auto(self.n_components):
             check_count("n_components", self.n_components, 1, advice='Or use "auto".')
-        data = read_complete(self, X, k, bool(self.standardize))
-        n = data.n_samples
+        reading = self._reading(X)
+        self._complete_table(reading)
+        n = reading.n_samples
         check_pairs(type(self).__name__, n)
-        if not is_auto:
+        if not is_auto(self.n_components):
             check_count("n_components", self.n_components, 1, n - 1, f"X has {n} rows.")
         with one_thread_blas():
-            features = data.source.features()
+            features = reading.source.features()
             everything = np.arange(features.n_features)
             values, vectors = graph_spectrum(features.pairs(everything).similarity)
-            d = eigengap_dimension(values, features.n_features) if is_auto else int(self.n_components)
+            d = (
+                eigengap_dimension(values, features.n_features)
+                if is_auto(self.n_components)
+                else int(self.n_components)
+            )
             # u_0 says only how many neighbors a sample has.
             places = vectors[:, 1 : d + 1] * np.sqrt(np.maximum(1.0 - values[1 : d + 1], 0.0))
             rows = Rows(np.ascontiguousarray(places), np.ones(d))
             labels = kmeans(rows, k, rng, n_starts=n_init)
-            self._keep(data, features, Grouping(labels, everything, features.scores(labels, k)))
-        self.eigenvalues_, self.n_components_ = values, d
-        self.embedding_ = np.empty_like(places)
-        self.embedding_[data.source.samples] = places
-        return self
+            result = Result(
+                labels,
+                everything,
+                features.scores(labels, k),
+                arrays={"embedding_": Array(places, ("sample", None))},
+                attributes={"eigenvalues_": values, "n_components_": d},
+            )
+            return self._keep(reading, features, result)
 
 
 def graph_spectrum(gram: Floats) -> tuple[Floats, Floats]:

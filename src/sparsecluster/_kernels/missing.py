@@ -1,4 +1,4 @@
-"""K-means on rows with gaps: each coordinate's mean and count in a cluster are over the samples where it is seen.
+"""K-means on rows with missing values: each coordinate's mean and count in a cluster are over the samples where it is seen.
 
 Lowers sum_k sum_a w_a sum_{i in C_k, a seen in i} (x_ia - m_ka)^2, the within of what is seen, by the seeds, passes and
 moves of the other forms. (Chi, Chi and Baraniuk, "k-POD", 2016, lower the same by filling in and Lloyd's passes.)
@@ -15,7 +15,7 @@ from .objective import group_samples
 
 @kernel
 def seed_seen(rows, weights, seen, uniforms):
-    """`seed_pairs` on rows with gaps: distances over what both have, as if all were seen; 0 if they share nothing."""
+    """`seed_pairs` on rows with missing values: distances over what both have, as if all were seen; 0 if they share nothing."""
     n = rows.shape[0]
     labels = np.zeros(n, np.int32)
     near = np.ones(n)
@@ -24,13 +24,13 @@ def seed_seen(rows, weights, seen, uniforms):
     for c in range(uniforms.size):
         seed = draw(near, uniforms[c], taken)
         for i in range(n):
-            gap = 0.0
+            apart = 0.0
             shared = 0.0
             for a in range(weights.size):
                 both = weights[a] * seen[i, a] * seen[seed, a]
-                gap += both * (rows[i, a] - rows[seed, a]) * (rows[i, a] - rows[seed, a])
+                apart += both * (rows[i, a] - rows[seed, a]) * (rows[i, a] - rows[seed, a])
                 shared += both
-            join_if_nearer(labels, near, taken, i, c, gap * whole / shared if shared > 0.0 else 0.0)
+            join_if_nearer(labels, near, taken, i, c, apart * whole / shared if shared > 0.0 else 0.0)
         settle_seed(labels, near, taken, seed, c)
     return labels
 
@@ -148,7 +148,7 @@ def improve_seen(rows, weights, seen, labels, k, lloyd_passes, move_passes):
 
 @kernel
 def seen_scores(table, seen, total, labels, k):
-    """Score of every column over what is seen of it; columns have mean 0 over what is seen, and 0 in gaps."""
+    """Score of every column over what is seen of it; columns have mean 0 over what is seen, and 0 where missing."""
     p = table.shape[1]
     order, starts = group_samples(labels, k)
     scores = np.zeros(p)

@@ -1,0 +1,194 @@
+"""What the columns of a user's table hold: numbers, or values with levels, and which of them are missing."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from datetime import UTC, date, datetime, timedelta
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .._features.base import Floats
+
+MICROSECONDS_A_DAY = 86_400e6
+
+
+class Content(NamedTuple):
+    """The values of one column.
+
+    Attributes
+    ----------
+    numbers : ndarray of shape (n_samples,) or None
+        The values as numbers, NaN where they are missing; None if they are not numbers.
+    values : sequence of length n_samples or None
+        The values as they are; None if they are numbers.
+    has_levels : bool
+        Whether the column is declared, or taken, to be categorical.
+    is_text : bool
+        Whether the values are text of no declared type, which may turn out to be identifiers.
+    order : tuple or None
+        The levels in ascending order, if the column is ordered.
+    """
+
+    numbers: Floats | None = None
+    values: Sequence[Any] | None = None
+    has_levels: bool = False
+    is_text: bool = False
+    order: tuple[Any, ...] | None = None
+
+    def distinct(self) -> list[Any]:
+        """The different values that are not missing, in no particular order."""
+        if self.numbers is not None:
+            return np.unique(self.numbers[~np.isnan(self.numbers)]).tolist()
+        assert self.values is not None
+        return [value for value in set(self.values) if not is_missing(value)]
+
+    @property
+    def n_observed(self) -> int:
+        """The number of values that are not missing."""
+        if self.numbers is not None:
+            return int(np.count_nonzero(~np.isnan(self.numbers)))
+        assert self.values is not None
+        return sum(count for value, count in Counter(self.values).items() if not is_missing(value))
+
+
+def is_missing(value: Any) -> bool:
+    """Whether a value is None, NaN, NaT or NA."""
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    return isinstance(value, float | np.floating) and bool(value != value)
+
+
+# ---------------------------------------------------------------- data frames and arrays
+
+
+def as_frame(X: Any) -> Any:
+    """A narwhals data frame if X is a pandas, polars or pyarrow table, else None."""
+    import narwhals.stable.v1 as nw
+
+    if hasattr(X, "collect") and hasattr(X, "collect_schema"):
+        raise TypeError("X is a lazy frame, whose values are not computed yet. Call .collect() on it first.")
+    names = getattr(X, "column_names", None) or list(getattr(X, "columns", ()))
+    repeated = [name for name, count in Counter(names).items() if count > 1]
+    if repeated:
+        raise ValueError(
+            f"Column names must be unique; {', '.join(map(repr, repeated[:5]))} occur more than once. Rename or drop "
+            "columns."
+        )
+    frame = nw.from_native(X, pass_through=True, eager_only=True)
+    return frame if isinstance(frame, nw.DataFrame) else None
+
+
+def holds_words(X: Any) -> bool:
+    """Whether a table holds anything besides numbers and truth values, so that its columns are read one by one."""
+    frame = as_frame(X)
+    if frame is not None:
+        return bool(word_columns(frame))
+    array = np.asarray(X, dtype=object) if isinstance(X, list | tuple) else X
+    if not isinstance(array, np.ndarray) or array.dtype.kind not in "OUS" or array.ndim != 2:
+        return False
+    return array.dtype.kind in "US" or any(
+        isinstance(value, str | bytes | date | timedelta) or (is_missing(value) and not isinstance(value, float))
+        for value in array.flat
+    )
+
+
+def word_columns(frame: Any) -> list[str]:
+    """The columns of a data frame that hold neither numbers nor truth values."""
+    import narwhals.stable.v1 as nw
+
+    return [name for name, kind in frame.schema.items() if not (kind.is_numeric() or kind == nw.Boolean)]
+
+
+def contents(X: Any, names: Sequence[str]) -> list[Content]:
+    """What each column of a data frame, or of an array of objects, holds."""
+    frame = as_frame(X)
+    if frame is None:
+        columns = np.asarray(X, dtype=object).T
+        return [_of_objects(name, values.tolist()) for name, values in zip(names, columns, strict=True)]
+    return [_of_series(name, series) for name, series in zip(names, frame.iter_columns(), strict=True)]
+
+
+# ---------------------------------------------------------------- one column
+
+
+def _of_series(name: str, series: Any) -> Content:
+    import narwhals.stable.v1 as nw
+
+    kind = series.dtype
+    if kind.is_numeric():
+        return Content(_floats(series))
+    if kind == nw.Boolean:
+        return Content(_floats(series), has_levels=True, order=(0.0, 1.0))
+    if kind in (nw.Datetime, nw.Date, nw.Duration):
+        # In days, a scale that people know; the origin does not matter.
+        return Content(_floats(_microseconds(series)) / MICROSECONDS_A_DAY)
+    if kind in (nw.Categorical, nw.Enum):
+        native = getattr(series.to_native(), "dtype", None) or series.to_native().type
+        if type(native).__name__ == "ArrowDtype":
+            # pandas does not reveal the levels of Arrow's dictionaries, nor their order.
+            return Content(values=series.to_list(), has_levels=True)
+        levels = tuple(series.cat.get_categories().to_list())
+        # pandas and Arrow say whether levels are ordered; an Enum of polars always is.
+        is_ordered = bool(getattr(native, "ordered", type(native).__name__ == "Enum"))
+        return Content(values=series.to_list(), has_levels=True, order=levels if is_ordered else None)
+    return _of_objects(name, series.to_list())
+
+
+def _floats(series: Any) -> Floats:
+    import narwhals.stable.v1 as nw
+
+    values = series.to_numpy()
+    if values.dtype.kind in "fiub":
+        return np.asarray(values, dtype=np.float64)
+    return np.array(series.cast(nw.Float64).to_numpy(), dtype=np.float64)
+
+
+def _microseconds(series: Any) -> Any:
+    import narwhals.stable.v1 as nw
+
+    if series.dtype == nw.Duration:
+        return series.dt.total_microseconds()
+    if series.dtype == nw.Datetime and getattr(series.dtype, "time_zone", None):
+        series = series.dt.convert_time_zone("UTC").dt.replace_time_zone(None)
+    return series.cast(nw.Datetime("us")).dt.timestamp("us")
+
+
+def _of_objects(name: str, values: list[Any]) -> Content:
+    """Values of no declared type: all of them text, truth values, times or numbers."""
+    kinds = {kind for kind in set(map(type, values)) if not _is_type_of_missing(kind)}
+    floats = {kind for kind in kinds if issubclass(kind, float | np.floating)}
+    if floats and all(value != value for value in values if isinstance(value, float | np.floating)):
+        kinds -= floats
+    for allowed, number in NUMBERS_IN:
+        if all(issubclass(kind, allowed) and not issubclass(kind, bool) for kind in kinds):
+            return Content(np.array([np.nan if is_missing(value) else number(value) for value in values]))
+    if kinds <= {bool, np.bool_}:
+        return Content(values=values, has_levels=True, order=(False, True))
+    if all(issubclass(kind, str) for kind in kinds):
+        return Content(values=values, has_levels=True, is_text=True)
+    raise ValueError(
+        f"Column {name!r} must hold numbers, truth values, dates, categories or text; it has values of type "
+        f"{', '.join(sorted(kind.__name__ for kind in kinds))}. Convert the column to one of these, or drop it."
+    )
+
+
+def _is_type_of_missing(kind: type) -> bool:
+    return kind is type(None) or kind.__name__ in ("NAType", "NaTType")
+
+
+def _days(value: Any) -> float:
+    """Days since 1970 of a date, or of a time in UTC if it has a zone."""
+    if not isinstance(value, datetime):
+        return float((value - date(1970, 1, 1)).days)
+    return float((value - datetime(1970, 1, 1, tzinfo=UTC if value.tzinfo else None)) / timedelta(days=1))
+
+
+# Types of objects that are numbers, and how they become numbers.
+NUMBERS_IN: tuple[tuple[Any, Any], ...] = (
+    (int | float | np.number, float),
+    (datetime, _days),
+    (date, _days),
+    (timedelta, lambda value: value / timedelta(days=1)),
+)

@@ -1,0 +1,23 @@
+"""One file per kind of dissimilarity; importing this package makes all of them known."""
+
+from .base import KINDS, MEASURES, Dissimilarity, Measure, PairMeasure, register
+from .functions import Function, FunctionOfTwo
+from .levels import Hamming, Ordinal
+from .numbers import Distance, SquaredEuclidean
+from .precomputed import Precomputed
+
+__all__ = [
+    "KINDS",
+    "MEASURES",
+    "Dissimilarity",
+    "Distance",
+    "Function",
+    "FunctionOfTwo",
+    "Hamming",
+    "Measure",
+    "Ordinal",
+    "PairMeasure",
+    "Precomputed",
+    "SquaredEuclidean",
+    "register",
+]

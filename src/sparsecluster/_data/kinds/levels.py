@@ -1,0 +1,179 @@
+"""Categories: levels that are the same or not, and ordered levels compared by the distance of their ranks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+
+from ..._features.base import Floats, Table
+from ..._features.coordinates import Block, level_block
+from ..content import Content, is_missing
+from .base import Dissimilarity, observed_by_cluster, register
+from .numbers import Distance, SortedMeasure, coordinate_features, distance_features
+
+# ---------------------------------------------------------------- what columns with levels share
+
+
+def ascending(levels: list[Any]) -> tuple[Any, ...]:
+    """Levels in ascending order; by type and text if they cannot be compared."""
+    try:
+        return tuple(sorted(levels))
+    except TypeError:
+        return tuple(sorted(levels, key=lambda level: (type(level).__name__, str(level))))
+
+
+def codes_of(content: Content, levels: tuple[Any, ...], unknown: float) -> Floats:
+    """The place of every value among the levels, NaN where it is missing, `unknown` where it is no level."""
+    if content.numbers is not None and all(isinstance(level, float | int) for level in levels):
+        numbers, known = content.numbers, np.array(levels, dtype=np.float64)
+        places = np.minimum(np.searchsorted(known, numbers), known.size - 1)
+        return np.where(np.isnan(numbers), np.nan, np.where(known[places] == numbers, places, unknown))
+    values = content.numbers.tolist() if content.numbers is not None else content.values
+    assert values is not None
+    codes: dict[Any, float] = {level: float(code) for code, level in enumerate(levels)}
+    # One look at every different value; NaN differs from itself, so missing values are looked up by identity.
+    found = {value: np.nan if is_missing(value) else codes.get(value, unknown) for value in set(values)}
+    return np.array([found[value] for value in values], dtype=np.float64)
+
+
+def values_of(codes: Table, levels: tuple[Any, ...]) -> Any:
+    """The levels that codes stand for; None where they are missing."""
+    places = np.where(np.isnan(codes), len(levels), codes).astype(int)
+    return np.array([*levels, None], dtype=object)[places]
+
+
+def indicators(codes: Floats) -> Floats:
+    """A column for each level, n x L, of which half the squared distance is 0 or 1; NaN where missing."""
+    levels = np.unique(codes[~np.isnan(codes)])
+    table = (codes[:, None] == levels) / np.sqrt(2.0)
+    table[np.isnan(codes)] = np.nan
+    return np.asarray(table)
+
+
+# ---------------------------------------------------------------- same or different
+
+
+@dataclass(frozen=True)
+class LevelMeasure:
+    """1 - q_l - (1 - sum q^2) / 2 with q the shares of the levels in the cluster; the last row is for other levels."""
+
+    apart: Floats
+
+    @classmethod
+    def make(cls, codes: Table, labels: Any, k: int) -> Self:
+        """From the codes of `fit`."""
+        n_levels = int(np.nanmax(codes)) + 1
+        members = observed_by_cluster(codes, labels, k)
+        counts = np.array([[*np.bincount(each.astype(int), minlength=n_levels), 0] for each in members])
+        with np.errstate(invalid="ignore"):
+            shares = counts / counts.sum(axis=1, keepdims=True)
+        return cls((1.0 - shares - (1.0 - (shares**2).sum(axis=1, keepdims=True)) / 2).T)
+
+    def __call__(self, new: Table) -> Floats:
+        missing = np.isnan(new)
+        known = np.where(missing | (new >= len(self.apart)), -1, new).astype(int)
+        return np.where(missing[:, None], np.nan, self.apart[known])
+
+    def check(self) -> int:
+        apart = self.apart
+        if not (isinstance(apart, np.ndarray) and apart.dtype == np.float64 and apart.ndim == 2):
+            raise ValueError("the distances of the levels must be a table of numbers")
+        return int(apart.shape[1])
+
+
+@register("hamming", measures=[LevelMeasure])
+@dataclass(frozen=True)
+class Hamming(Dissimilarity):
+    """delta(x, y) = 1 if the levels differ, else 0: half the squared distance of indicator columns."""
+
+    levels: tuple[Any, ...] = ()
+
+    words = "same level or not"
+    codes_are_names = True
+    features = staticmethod(coordinate_features)
+    scale = "level"
+
+    @classmethod
+    def learn(cls, content: Content, column: str) -> Self:
+        return cls(ascending(content.distinct()))
+
+    def encode(self, content: Content, column: str) -> Floats:
+        # A level that fit did not see gets a code that no other has.
+        return codes_of(content, self.levels, float(len(self.levels)))
+
+    def decode(self, codes: Table) -> Any:
+        return values_of(codes, self.levels)
+
+    def pairs(self, left: Table, right: Table) -> Floats:
+        return (left[:, None] != right[None, :]).astype(np.float64)
+
+    def block(self, codes: Floats) -> Block:
+        """Corners of a simplex, one for each level."""
+        return level_block(codes)
+
+    def is_squared_difference(self, codes: Table) -> bool:
+        return np.unique(codes).size == 2
+
+    def tells_apart(self, codes: Table, column: str) -> bool:
+        return True
+
+    def measure(self, codes: Any, labels: Any, k: int) -> LevelMeasure:
+        return LevelMeasure.make(codes, labels, k)
+
+    def center(self, codes: Table) -> Any:
+        """The most frequent level."""
+        observed = codes[~np.isnan(codes)].astype(int)
+        return self.levels[int(np.argmax(np.bincount(observed)))] if observed.size else None
+
+    def coordinates(self, codes: Floats) -> Floats:
+        return indicators(codes)
+
+
+# ---------------------------------------------------------------- ordered
+
+
+@register("ordinal")
+@dataclass(frozen=True)
+class Ordinal(Dissimilarity):
+    """delta(x, y) = |rank of x - rank of y|."""
+
+    levels: tuple[Any, ...] = ()
+
+    words = "distance of ranks"
+    features = staticmethod(distance_features)
+    scale = "rank"
+
+    @classmethod
+    def learn(cls, content: Content, column: str) -> Self:
+        if content.has_levels and content.order is None:
+            raise ValueError(
+                f'metric="ordinal" compares ranks, and the levels of column {column!r} have no order. Make it an '
+                'ordered category, or use "hamming".'
+            )
+        return cls(content.order or ascending(content.distinct()))
+
+    def encode(self, content: Content, column: str) -> Floats:
+        if content.numbers is not None and all(isinstance(level, float | int) for level in self.levels):
+            # A number between two levels has a rank between theirs.
+            known = np.array(self.levels, dtype=np.float64)
+            return np.interp(content.numbers, known, np.arange(known.size))
+        return codes_of(content, self.levels, np.nan)
+
+    def decode(self, codes: Table) -> Any:
+        return values_of(codes, self.levels)
+
+    def pairs(self, left: Table, right: Table) -> Floats:
+        return Distance().pairs(left, right)
+
+    def tells_apart(self, codes: Table, column: str) -> bool:
+        return True
+
+    def measure(self, codes: Any, labels: Any, k: int) -> SortedMeasure:
+        return SortedMeasure.make(codes, labels, k)
+
+    def center(self, codes: Table) -> Any:
+        """The middle level; the lower of two, since half a level does not exist."""
+        observed = np.sort(codes[~np.isnan(codes)])
+        return self.levels[int(observed[(observed.size - 1) // 2])] if observed.size else None

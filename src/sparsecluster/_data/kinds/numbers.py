@@ -1,0 +1,182 @@
+"""Numbers compared by their squared difference, which is the default, or by their distance."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+
+from ..._features.base import Features, Floats, Subset, Table
+from ..._features.coordinates import Block, CoordinateFeatures
+from ..._features.manhattan import ManhattanFeatures
+from ..content import Content
+from .base import Dissimilarity, observed_by_cluster, register
+
+# ---------------------------------------------------------------- what both share
+
+
+class Numbers(Dissimilarity):
+    """A column of numbers; dates are numbers of days."""
+
+    keeps_numbers = True
+
+    @classmethod
+    def learn(cls, content: Content, column: str) -> Self:
+        if content.numbers is None:
+            advice = "hamming" if content.order is None else "ordinal"
+            raise ValueError(
+                f'metric="{cls.name}" compares numbers, and column {column!r} holds levels. Use "{advice}" for it.'
+            )
+        return cls()
+
+    def encode(self, content: Content, column: str) -> Floats:
+        if content.numbers is None:
+            raise ValueError(
+                f"Column {column!r} held numbers in fit and does not hold numbers now. Give it in the same form."
+            )
+        return content.numbers
+
+
+def coordinate_features(
+    kinds: Sequence[Any], table: Floats, standardize: bool, shares: Floats, owners: Subset
+) -> Features:
+    """Features of columns whose dissimilarity is a squared distance of coordinates, which `block` gives."""
+    blocks = [kind.block(codes) for kind, codes in zip(kinds, table.T, strict=True)]
+    return CoordinateFeatures(blocks, standardize, shares, owners)
+
+
+def distance_features(
+    kinds: Sequence[Any], table: Floats, standardize: bool, shares: Floats, owners: Subset
+) -> Features:
+    """Features of columns whose dissimilarity is the distance of their codes."""
+    return ManhattanFeatures(table, standardize, shares, owners)
+
+
+# ---------------------------------------------------------------- squared differences
+
+
+@dataclass(frozen=True)
+class MeanMeasure:
+    """((x - m_c) / u)^2 with m_c the mean of the cluster and u a unit that keeps squares within range."""
+
+    means: Floats
+    unit: float
+
+    @classmethod
+    def make(cls, values: Table, labels: Any, k: int) -> Self:
+        """From the values of `fit`."""
+        observed = np.flatnonzero(~np.isnan(values))
+        known, own = values[observed].astype(np.float64), labels[observed]
+        # Means of differences, so that a small spread about a large value keeps its digits.
+        origin = known.min()
+        with np.errstate(invalid="ignore"):
+            means = np.bincount(own, known - origin, k) / np.bincount(own, minlength=k)
+        return cls(origin + means, float(known.max() - origin))
+
+    def __call__(self, new: Table) -> Floats:
+        return np.asarray(((np.asarray(new, dtype=np.float64)[:, None] - self.means) / self.unit) ** 2)
+
+    def check(self) -> int:
+        means = self.means
+        if not (isinstance(means, np.ndarray) and means.dtype == np.float64 and means.ndim == 1):
+            raise ValueError("the means of the clusters must be numbers")
+        if not isinstance(self.unit, float | int):
+            raise ValueError("the unit of a column must be a number")
+        return len(means)
+
+
+@register("sqeuclidean", measures=[MeanMeasure])
+@dataclass(frozen=True)
+class SquaredEuclidean(Numbers):
+    """delta(x, y) = (x - y)^2."""
+
+    words = "squared difference"
+    features = staticmethod(coordinate_features)
+
+    def pairs(self, left: Table, right: Table) -> Floats:
+        return np.asarray((left[:, None] - right[None, :]) ** 2, dtype=np.float64)
+
+    def block(self, codes: Floats) -> Block:
+        """The codes are the coordinates."""
+        return Block(codes[:, None])
+
+    def is_squared_difference(self, codes: Table) -> bool:
+        return True
+
+    def tells_apart(self, codes: Table, column: str) -> bool:
+        return True
+
+    def measure(self, codes: Any, labels: Any, k: int) -> MeanMeasure:
+        return MeanMeasure.make(codes, labels, k)
+
+    def center(self, codes: Table) -> float:
+        observed = codes[~np.isnan(codes)]
+        return float(np.mean(observed)) if observed.size else np.nan
+
+
+# ---------------------------------------------------------------- distances
+
+
+@dataclass(frozen=True)
+class SortedMeasure:
+    """Mean |x - y| over the sorted values y of the cluster by running sums, less half of their mean distance."""
+
+    runs: Sequence[Floats]
+    sums: Sequence[Floats]
+    halves: Sequence[float]
+    origin: float
+
+    @classmethod
+    def make(cls, values: Table, labels: Any, k: int) -> Self:
+        """From the values of `fit`."""
+        # From the smallest value on, so that a small spread about a large value keeps its digits.
+        origin = float(np.nanmin(values))
+        runs = [np.sort(each.astype(np.float64)) for each in observed_by_cluster(values - origin, labels, k)]
+        sums = [np.concatenate([[0.0], np.cumsum(run)]) for run in runs]
+        halves = [
+            float(mean_distance(run, run, total).mean()) / 2 if run.size else np.nan
+            for run, total in zip(runs, sums, strict=True)
+        ]
+        return cls(runs, sums, halves, origin)
+
+    def __call__(self, new: Table) -> Floats:
+        clusters = zip(self.runs, self.sums, self.halves, strict=True)
+        columns = [mean_distance(new - self.origin, run, sums) - half for run, sums, half in clusters]
+        return np.where(np.isnan(new)[:, None], np.nan, np.column_stack(columns))
+
+    def check(self) -> int:
+        if not len(self.runs) == len(self.sums) == len(self.halves):
+            raise ValueError("the sorted values of the clusters do not fit together")
+        return len(self.runs)
+
+
+def mean_distance(new: Table, run: Floats, sums: Floats) -> Floats:
+    """Mean of |x - y| over the values y of a sorted run, for every x."""
+    if not run.size:
+        return np.full(new.size, np.nan)
+    below = np.searchsorted(run, new)
+    return np.asarray((new * (2 * below - run.size) + sums[-1] - 2 * sums[below]) / run.size)
+
+
+@register("manhattan", "euclidean", measures=[SortedMeasure])
+@dataclass(frozen=True)
+class Distance(Numbers):
+    """delta(x, y) = |x - y|, which of one number is both the Manhattan and the Euclidean distance."""
+
+    words = "distance"
+    features = staticmethod(distance_features)
+
+    def pairs(self, left: Table, right: Table) -> Floats:
+        return np.asarray(np.abs(left[:, None] - right[None, :]), dtype=np.float64)
+
+    def tells_apart(self, codes: Table, column: str) -> bool:
+        return True
+
+    def measure(self, codes: Any, labels: Any, k: int) -> SortedMeasure:
+        return SortedMeasure.make(codes, labels, k)
+
+    def center(self, codes: Table) -> Any:
+        observed = codes[~np.isnan(codes)]
+        return float(np.median(observed)) if observed.size else np.nan

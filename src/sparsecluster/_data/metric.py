@@ -1,0 +1,111 @@
+"""Which dissimilarity each column gets: what `metric=` asks for, and what "auto" makes of the content of a column."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from .._features.base import Subset
+from .._utils.checks import check_choice
+from .check_matrices import shape_of
+from .content import Content
+from .kinds import KINDS, Dissimilarity, Function, FunctionOfTwo, Hamming, Ordinal, SquaredEuclidean
+
+Metric = str | FunctionOfTwo | Mapping[Any, Any]
+
+# A column of text is refused if more than this share of its values, and more than so many, are different.
+NEARLY_UNIQUE, FEW_LEVELS = 0.7, 5
+
+
+def asked_by_column(metric: Metric, names: Sequence[Any]) -> list[str | FunctionOfTwo]:
+    """The dissimilarity that is asked for each column; "auto" if none is."""
+    if isinstance(metric, Mapping):
+        asked: list[str | FunctionOfTwo] = ["auto"] * len(names)
+        for key, kind in metric.items():
+            asked[column_place(key, names, "metric")] = _checked(kind, f"metric[{key!r}]")
+        return asked
+    return [_checked(metric, "metric")] * len(names)
+
+
+def _checked(kind: Any, where: str) -> str | FunctionOfTwo:
+    if callable(kind):
+        return kind
+    # Matrices are not columns of a table, so they cannot be asked for in one of them.
+    words = ["auto", *KINDS, *(["precomputed"] if where == "metric" else [])]
+    return check_choice(where, kind, words, ", a function of two values" + " or a dict" * (where == "metric"))
+
+
+def kind_for(asked: str | FunctionOfTwo, content: Content, column: str) -> Dissimilarity:
+    """The dissimilarity of a column, as asked for or by what it holds."""
+    if callable(asked):
+        return Function.of(asked, content)
+    if asked != "auto":
+        return KINDS[asked].learn(content, column)
+    refuse_identifiers(content, column)
+    is_ranked = content.order is not None and content.numbers is None and len(content.order) > 2
+    chosen = Ordinal if is_ranked else Hamming if content.has_levels else SquaredEuclidean
+    return chosen.learn(content, column)
+
+
+def refuse_identifiers(content: Content, column: str) -> None:
+    """Refuse text that is different in nearly every sample: it cannot tell clusters apart."""
+    if not content.is_text:
+        return
+    different, observed = len(content.distinct()), content.n_observed
+    if different > max(FEW_LEVELS, NEARLY_UNIQUE * observed):
+        raise ValueError(
+            f"Column {column!r} is text with {different} different values in {observed} samples, as names and "
+            "identifiers are, so it cannot tell clusters apart. Drop it, convert it if it holds numbers, or use "
+            f'metric={{{column!r}: "hamming"}} if it is meant to be a category.'
+        )
+
+
+def column_place(key: Any, names: Sequence[Any], where: str) -> int:
+    """The place of a column by its name, or by its number if that is not a name."""
+    if key in names:
+        return list(names).index(key)
+    is_number = isinstance(key, int | np.integer) and not isinstance(key, bool)
+    if is_number and 0 <= key < len(names) and all(isinstance(name, str) for name in names):
+        return int(key)
+    near = difflib.get_close_matches(str(key), list(map(str, names)), n=1)
+    hint = f" Did you mean {near[0]!r}?" if near else f" The columns are {', '.join(map(repr, names[:5]))}, ..."
+    raise ValueError(f"{where} names a column {key!r} that X does not have.{hint}")
+
+
+def group_numbers(given: Any, names: Sequence[Any]) -> Subset:
+    """A number for every column, the same for columns that are chosen together."""
+    numbers = np.arange(len(names))
+    if given is None:
+        return numbers
+    if isinstance(given, Mapping):
+        taken: dict[int, Any] = {}
+        for group, members in given.items():
+            if isinstance(members, str) or not isinstance(members, Iterable):
+                raise ValueError(
+                    f"feature_groups[{group!r}] must be a list of columns; got {members!r}. Put a single column in a "
+                    "list."
+                )
+            places = [column_place(key, names, f"feature_groups[{group!r}]") for key in members]
+            twice = next((place for place in places if place in taken), None)
+            if twice is not None:
+                raise ValueError(
+                    f"feature_groups puts column {names[twice]!r} in {taken[twice]!r} and in {group!r}; a column may "
+                    "be in one group only. Take it out of one of them."
+                )
+            taken |= dict.fromkeys(places, group)
+            if places:
+                numbers[places] = places[0]
+        return numbers
+    if isinstance(given, str) or len(shape_of(given)) != 1 or len(given) != len(names):
+        raise ValueError(
+            f"feature_groups must be a dict of group: columns, or one name for each of the {len(names)} columns (None "
+            f"for a column on its own); got {type(given).__name__} of shape {shape_of(given)}."
+        )
+    first: dict[Any, int] = {}
+    for place, group in enumerate(given):
+        alone = group is None or (isinstance(group, float) and group != group)
+        numbers[place] = place if alone else first.setdefault(group, place)
+    return numbers

@@ -1,0 +1,59 @@
+"""From a sparse matrix, and some of its samples and columns, to the features that the search works on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+
+from .._features.base import Features, Floats, Subset, Table
+from .._features.mixed import owners_of, together
+from .._features.sparse import SparseFeatures
+from .arrange_sparse import ByColumn, ByRow, sparse_arrangement, tidy
+from .centers import sparse_means
+from .kinds import Dissimilarity, SquaredEuclidean
+
+
+def varying(matrix: ByColumn | ByRow) -> Subset:
+    """Columns that have two different values."""
+    largest, smallest = (extreme.toarray().ravel() for extreme in (matrix.max(axis=0), matrix.min(axis=0)))
+    return np.flatnonzero(largest > smallest)
+
+
+@dataclass(frozen=True)
+class SparseSource:
+    """The user's sparse table, untouched, and how it is to be read."""
+
+    values: ByColumn
+    samples: Subset
+    columns: Subset
+    standardize: bool
+    groups: Subset
+
+    @cached_property
+    def owners(self) -> Subset:
+        """The feature of every column."""
+        return owners_of(self.groups[self.columns])
+
+    def kind(self, column: int) -> Dissimilarity:
+        return SquaredEuclidean()
+
+    def features(self) -> Features:
+        part = tidy(self.values, self.columns, self.samples)
+        features = SparseFeatures(part, self.standardize, self.owners)
+        return together([features], [np.arange(self.columns.size)], self.owners)
+
+    def take(self, places: Subset, n_clusters: int) -> Self | None:
+        part = tidy(self.values, self.columns, self.samples[places])
+        usable = varying(part)
+        if not usable.size or sparse_arrangement(part, usable).distinct_samples < n_clusters:
+            return None
+        return replace(self, samples=self.samples[places], columns=self.columns[usable])
+
+    def look(self, column: int, samples: Any, at: Subset) -> Table:
+        return self.values[:, [column]].toarray()[samples, 0]
+
+    def centers(self, labels: Any, k: int) -> Floats:
+        return sparse_means(self.values, labels, k)

@@ -1,0 +1,175 @@
+"""Tuning curves: a criterion over the values of a tuning parameter; and the gap statistic, which makes one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from .._features.base import Features, Floats
+from .._utils.parallel import Workers
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+GapKind = Literal["between", "within"]
+Rule = Literal["max", "1se"]
+
+# What parameters are called on an axis; others by their own name.
+TITLES = {"s": "number of features s", "k": "number of clusters k"}
+
+
+@dataclass(frozen=True)
+class TuningCurve:
+    """A criterion over the values of a tuning parameter, and the value that was chosen.
+
+    For the gap statistic, with B_v the objective that was found at value v (for SAS, at v = s features,
+    sum_{a in S} (1 - Delta_a[C] / T_a)),
+
+    - between: gap(v) = log B_v - mean_b log B_v^(b),
+    - within:  gap(s) = mean_b log (s - B_s^(b)) - log (s - B_s),
+
+    where b runs over the permuted copies. A large gap means that the data cluster better than copies without clusters.
+
+    Attributes
+    ----------
+    parameter : str
+        What was tuned: "s" for the number of features, "k" for the number of clusters, or the name of a parameter.
+    values : ndarray of shape (n_values,)
+        The values that were tried, ascending.
+    criterion : str
+        What they were compared by: "gap", "instability", ...
+    score : ndarray of shape (n_values,)
+        The criterion at every value.
+    error : ndarray of shape (n_values,) or None
+        Its standard error; for the gap, spread * sqrt(1 + 1/B).
+    chosen : int or float
+        The chosen value.
+    details : dict of str to ndarray of shape (n_values,)
+        What the criterion was computed from; for the gap, `observed` is log B_v of the data, `reference` and `spread`
+        are its mean and standard deviation over the permuted copies.
+
+    Examples
+    --------
+    >>> from sparsecluster import SASClustering
+    >>> from sparsecluster.datasets import shifted_groups
+    >>> X, *_ = shifted_groups(mu=2.0, n_features=30, n_useful=5, group_size=10)
+    >>> curve = SASClustering(n_clusters=3).fit(X).gap_curve_
+    >>> curve.parameter, curve.chosen, curve.values.size, int(curve.values[curve.score.argmax()])
+    ('s', 5, 30, 5)
+    >>> curve.frame().columns.tolist()
+    ['observed', 'reference', 'spread', 'gap', 'error']
+    """
+
+    parameter: str
+    values: npt.NDArray[Any]
+    criterion: str
+    score: Floats
+    chosen: Any
+    error: Floats | None = None
+    details: Mapping[str, Floats] = field(default_factory=dict)
+
+    @property
+    def place(self) -> int:
+        """The place of the chosen value."""
+        return int(np.flatnonzero(self.values == self.chosen)[0])
+
+    def frame(self) -> pd.DataFrame:
+        """The curve as a table.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row per value of the parameter.
+        """
+        import pandas as pd
+
+        columns = {**self.details, self.criterion: self.score}
+        if self.error is not None:
+            columns["error"] = self.error
+        return pd.DataFrame(columns, index=pd.Index(self.values, name=self.parameter))
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the criterion with a band of one standard error, and the chosen value.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw; by default in a new figure.
+
+        Returns
+        -------
+        matplotlib Axes
+        """
+        import matplotlib.pyplot as plt
+
+        ax = ax or plt.subplots(figsize=(6, 3.6), layout="constrained")[1]
+        if self.error is not None:
+            low, high = self.score - self.error, self.score + self.error
+            ax.fill_between(self.values, low, high, color="#0072B2", alpha=0.2, lw=0)
+        ax.plot(self.values, self.score, color="#0072B2", marker="o" if self.values.size < 3 else None)
+        ax.axvline(self.chosen, color="#D55E00", ls="--", label=f"chosen: {self.parameter} = {self.chosen:.4g}")
+        title = "gap statistic" if self.criterion == "gap" else self.criterion
+        scale = "linear" if self.parameter == "k" else "log"
+        ax.set(xscale=scale, xlabel=TITLES.get(self.parameter, self.parameter), ylabel=title)
+        ax.legend(frameon=False)
+        return ax
+
+
+# ---------------------------------------------------------------- the gap statistic
+
+
+def gap_curve(
+    values: npt.ArrayLike,
+    observed: Floats,
+    reference: Iterable[Floats],
+    kind: GapKind = "between",
+    rule: Rule = "max",
+    parameter: str = "s",
+) -> TuningCurve:
+    """The gap statistic from the objectives of the data, one per value, and those of each permuted copy."""
+    at = np.asarray(values)
+
+    def log(objective: Floats) -> Floats:
+        # A subset that is explained completely has no within left; its logarithm must still be a number.
+        return np.log(objective if kind == "between" else np.maximum(at - objective, np.finfo(float).eps * at))
+
+    # Mean and sum of squares are updated copy by copy (Welford), so that the copies need not be kept.
+    n_copies, mean, squares = 0, np.zeros(at.size), np.zeros(at.size)
+    for n_copies, copy in enumerate(reference, 1):
+        change = log(copy) - mean
+        mean += change / n_copies
+        squares += change * (log(copy) - mean)
+    spread = np.sqrt(squares / max(n_copies - 1, 1))
+    error = spread * np.sqrt(1 + 1 / n_copies)
+    log_observed = log(observed)
+    gap = log_observed - mean if kind == "between" else mean - log_observed
+    top = int(np.argmax(gap))
+    best = top if rule == "max" else int(np.argmax(gap >= gap[top] - error[top]))
+    details = {"observed": log_observed, "reference": mean, "spread": spread}
+    return TuningCurve(parameter, at, "gap", gap, at[best].item(), error, details)
+
+
+def copy_seeds(rng: np.random.Generator, n_copies: int) -> list[int]:
+    """One seed for each permuted copy."""
+    return rng.integers(2**63, size=n_copies, dtype=np.uint64).tolist()
+
+
+def on_copies(
+    features: Features,
+    seeds: list[int],
+    rng: np.random.Generator,
+    function: Callable[[Features, np.random.Generator], Floats],
+    workers: Workers,
+) -> Iterator[Floats]:
+    """The value of a function for one permuted copy of the data after another."""
+
+    def one_copy(task: tuple[int, np.random.Generator]) -> Floats:
+        seed, own_rng = task
+        return function(features.permuted(seed), own_rng)
+
+    features.release()
+    return workers.map(one_copy, list(zip(seeds, rng.spawn(len(seeds)), strict=True)), "permuted copies")

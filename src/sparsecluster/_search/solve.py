@@ -1,0 +1,133 @@
+"""From features to a solution: by way of a subsample if there are many samples, at a given size or at the chosen one."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from .._clusterers.base import Clusterer
+from .._data.profiles import profiles_of
+from .._data.source import SampleSource
+from .._features.base import Features, Labels, Subset
+from .._utils.parallel import workers_for
+from .._utils.progress import Verbosity
+from .climb import Climb, Problem, climb
+from .consensus import consensus
+from .curve import GapKind, Rule, TuningCurve
+from .search import NInit, search_size
+from .sizes import Effort, Null, Search, choose_size
+from .subsample import Subsample, draw_subsample, spread
+
+# Clusterings on a subset that the user gives; the best of them is the start.
+GIVEN_STARTS = 10
+# A clusterer that works on pairs costs the square of the number of samples: a smaller share of `subsample` goes as far,
+# and with more samples than this all pairs are too many to look at even once.
+PAIRS_SHARE, MOST_PAIRED = 0.25, 10_000
+
+
+class Plan(NamedTuple):
+    """How a solution is searched for; the parameters of the same names in `SASClustering` say what they mean.
+
+    `size` is None if it is to be chosen. `labels` and `subset` are a labeling of the samples or a subset of the
+    features to start from, in the order of the source; without either, starts are made of kind `init`.
+    """
+
+    size: int | None
+    search: Search = "path"
+    step: int | None = None
+    gap: GapKind = "between"
+    null: Null = "refit"
+    rule: Rule = "max"
+    n_permutations: int = 25
+    init: str = "auto"
+    n_init: NInit = "auto"
+    labels: Labels | None = None
+    subset: Subset | None = None
+    consensus: bool = True
+    subsample: int | None = 2000
+    max_iter: int = 100
+    n_jobs: int | None = None
+    verbose: Verbosity = "auto"
+
+
+class Solution(NamedTuple):
+    """The climb that is returned, and the curve by which its size was chosen, None if it was given."""
+
+    climb: Climb
+    curve: TuningCurve | None
+
+
+def solve(
+    source: SampleSource, features: Features, clusterer: Clusterer, k: int, plan: Plan, rng: np.random.Generator
+) -> Solution:
+    """Search for k clusters, on a subsample first if there are many samples, and then climb on all of them."""
+    problem = Problem(features, clusterer, k, plan.max_iter)
+    on_pairs = clusterer.needs == "pairs"
+    pairs_fit = features.n_samples <= MOST_PAIRED or not on_pairs
+    part = _subsample(source, problem, plan, on_pairs, rng)
+    if part is not None:
+        return _by_subsample(source, problem, plan, part, pairs_fit, rng)
+    if not pairs_fit:
+        raise ValueError(
+            f"This clusterer looks at all pairs of samples, which is possible for at most {MOST_PAIRED} samples; there "
+            f'are {features.n_samples}. Use subsample=2000 with one of the words for init, such as "auto".'
+        )
+    return search(source, problem, plan, rng)
+
+
+def _subsample(
+    source: SampleSource, problem: Problem, plan: Plan, on_pairs: bool, rng: np.random.Generator
+) -> Subsample | None:
+    """Some of the samples; None if there are few, or if the start that is given concerns all of them."""
+    if plan.subsample is None or plan.labels is not None or plan.subset is not None:
+        return None
+    n_samples = max(round(plan.subsample * PAIRS_SHARE), 1) if on_pairs else plan.subsample
+    if problem.features.n_samples <= n_samples:
+        return None
+    return draw_subsample(source, n_samples, problem.n_clusters, plan.size or 1, rng)
+
+
+def _by_subsample(
+    source: SampleSource, problem: Problem, plan: Plan, part: Subsample, pairs_fit: bool, rng: np.random.Generator
+) -> Solution:
+    """Search on the subsample, assign all samples to the nearest of its clusters, and climb from there."""
+    on_part = problem._replace(features=part.source.features())
+    found, curve = search(part.source, on_part, plan, rng)
+    profiles = profiles_of(part.source, on_part.features, found.labels, problem.n_clusters, found.subset)
+    labels = spread(source, part, found, profiles)
+    # One pass scores the features on all samples; more would need all pairs.
+    problem = problem if pairs_fit else problem._replace(max_iter=1)
+    return Solution(climb(problem, labels, found.subset.size, rng), curve)
+
+
+def search(source: SampleSource, problem: Problem, plan: Plan, rng: np.random.Generator) -> Solution:
+    """The best climb at the given size, or at the one that the gap statistic chooses."""
+    # Without coordinates every pair of samples is looked at in every column.
+    n = source.samples.size
+    workers = workers_for(plan.n_jobs, plan.verbose, n * source.columns.size * (1 if problem.features.has_rows else n))
+    init, n_init, known = _starts(problem, plan, rng)
+    size, curve = plan.size, None
+    if size is None:
+        curve, known = choose_size(
+            problem,
+            rng,
+            search=plan.search,
+            kind=plan.gap,
+            rule=plan.rule,
+            step=plan.step,
+            effort=Effort(init, n_init, known, plan.n_permutations, plan.null),
+            workers=workers,
+        )
+        size = int(curve.chosen)
+    pool = search_size(problem, size, rng, init=init, n_init=n_init, known=known, workers=workers)
+    return Solution(consensus(problem, pool, rng) if plan.consensus else pool.best, curve)
+
+
+def _starts(problem: Problem, plan: Plan, rng: np.random.Generator) -> tuple[str, NInit, list[Labels]]:
+    """Kind and number of fresh starts, and the labels to start from if a start is given."""
+    if plan.labels is not None:
+        return "auto", 0, [plan.labels]
+    if plan.subset is not None:
+        return "auto", 0, [problem.cluster(plan.subset, rng, n_starts=GIVEN_STARTS)]
+    return plan.init, plan.n_init, []

@@ -1,0 +1,95 @@
+"""Checks of parameters. Every message says what is allowed, what was given and what to do next."""
+
+from __future__ import annotations
+
+import difflib
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from numbers import Integral, Real
+
+import numpy as np
+
+# Names listed in a message before it says "and n more".
+NAMES_SHOWN = 5
+
+
+def check_choice(name: str, value: object, allowed: Sequence[str], advice: str = "") -> str:
+    """One of a few words."""
+    if isinstance(value, str) and value in allowed:
+        return value
+    near = difflib.get_close_matches(str(value), allowed, n=1)
+    hint = f' Did you mean "{near[0]}"?' if near else ""
+    listed = ", ".join(f'"{word}"' for word in allowed)
+    raise ValueError(f"{name} must be one of {listed}{advice}; got {value!r}.{hint}")
+
+
+def check_count(name: str, value: object, low: int, high: int | None = None, advice: str = "") -> int:
+    """A whole number in [low, high]."""
+    allowed = f"a whole number of at least {low}" if high is None else f"a whole number in [{low}, {high}]"
+    is_count = isinstance(value, Integral) and not isinstance(value, bool | np.bool_)
+    if is_count and low <= value and (high is None or value <= high):  # type: ignore[operator]
+        return int(value)  # type: ignore[call-overload]
+    raise ValueError(f"{name} must be {allowed}; got {value!r}.{advice and ' ' + advice}")
+
+
+def check_number(name: str, value: object, allowed: str, fits: Callable[[float], bool], advice: str = "") -> float:
+    """A number for which `fits` is true, as `allowed` says in words."""
+    if isinstance(value, Real) and not isinstance(value, bool | np.bool_) and fits(float(value)):
+        return float(value)
+    raise ValueError(f"{name} must be {allowed}; got {value!r}.{advice and ' ' + advice}")
+
+
+def check_bool(name: str, value: object, advice: str = "") -> None:
+    """True or False, not something that only counts as one of them."""
+    if not isinstance(value, bool | np.bool_):
+        raise ValueError(f"{name} must be True or False{advice}; got {value!r}.")
+
+
+def check_jobs(value: object) -> None:
+    """A number of threads as joblib takes it."""
+    if value is not None and (not isinstance(value, Integral) or value == 0):
+        raise ValueError(f"n_jobs must be None, a number of threads, or -1 for all of them; got {value!r}.")
+
+
+def check_size(value: object, n_features: int) -> int | None:
+    """The number of features asked for; None for "auto"."""
+    name, advice = "n_features_to_select", 'Use "auto" to tune it.'
+    if isinstance(value, str) and value == "auto":
+        return None
+    if isinstance(value, Real) and not isinstance(value, Integral):
+        share = float(value)
+        if 0 < share <= 1:
+            return max(1, round(share * n_features))
+        raise ValueError(f"{name} as a share must be in (0, 1]; got {value!r}. {advice}")
+    if isinstance(value, str):
+        raise ValueError(f'{name} must be "auto", a whole number or a share in (0, 1]; got {value!r}. {advice}')
+    return check_count(name, value, 1, n_features, advice)
+
+
+def frames_in_package() -> int:
+    """How many frames above the caller's a warning must point, to be at the user's own line."""
+    package = __name__.partition(".")[0]
+    frame, level = sys._getframe(1), 1
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == package:
+        frame, level = frame.f_back, level + 1
+    return level
+
+
+def and_more(count: int) -> str:
+    """What follows the names shown if there are more."""
+    return f" and {count - NAMES_SHOWN} more" if count > NAMES_SHOWN else ""
+
+
+def listed(names: Iterable[object]) -> str:
+    """The first names in quotes, and how many more there are.
+
+    >>> listed("abcdefg")
+    "'a', 'b', 'c', 'd', 'e' and 2 more"
+    """
+    every = list(names)
+    return ", ".join(map(repr, every[:NAMES_SHOWN])) + and_more(len(every))
+
+
+def is_auto(value: object) -> bool:
+    """Whether a parameter is left to the method."""
+    return isinstance(value, str) and value == "auto"
