@@ -3,7 +3,7 @@
 from .base import KINDS, MEASURES, Dissimilarity, Measure, PairMeasure, register
 from .functions import Function, FunctionOfTwo
 from .levels import Hamming, Ordinal
-from .numbers import Distance, SquaredEuclidean
+from .numbers import Distance, Numbers, SquaredEuclidean, coordinate_features
 from .precomputed import Precomputed
 
 __all__ = [
@@ -15,9 +15,11 @@ __all__ = [
     "FunctionOfTwo",
     "Hamming",
     "Measure",
+    "Numbers",
     "Ordinal",
     "PairMeasure",
     "Precomputed",
     "SquaredEuclidean",
+    "coordinate_features",
     "register",
 ]
