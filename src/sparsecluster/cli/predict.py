@@ -30,26 +30,28 @@ def predict(
 
       sparsecluster predict result/model.json new.csv --out new-labels.csv
     """
+    from .._utils.checks import listed
     from .._utils.files import write
-    from ..io.models import load_model
+    from ..io.models import read_model
     from .shared import load, prepared
     from .tables import as_csv
 
-    estimator = load_model(model)
+    saved = read_model(model)
     loaded = load(data, id_=id_, truth=None, drop=drop, transpose=transpose, sheet=sheet, encoding=encoding)
     X = loaded.X
-    known = getattr(estimator, "feature_names_in_", None)
-    if known is not None:
-        missing = [name for name in known if name not in set(loaded.names)]
-        if missing:
-            listed = ", ".join(map(repr, missing[:5]))
-            raise ValueError(f"{data} lacks {len(missing)} columns that the model knows: {listed}.")
+    if saved.names is not None:
         places = {name: place for place, name in enumerate(loaded.names)}
-        order = [places[name] for name in known]
-        X = X[list(known)] if hasattr(X, "columns") else X[:, order]
+        missing = [name for name in saved.names if name not in places]
+        if missing:
+            raise ValueError(
+                f"{data} lacks {len(missing)} of the columns that the model was fitted on: {listed(missing)}. Give a "
+                "table with the same columns."
+            )
+        X = X[list(saved.names)] if hasattr(X, "columns") else X[:, [places[name] for name in saved.names]]
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # a matrix without names is in the right order now
-        labels = estimator.predict(prepared(X, estimator.preset_))
+        # A matrix has no names of its own; its columns are in the right order now.
+        warnings.simplefilter("ignore", UserWarning)
+        labels = saved.estimator.predict(prepared(X, saved.preset))
     text = as_csv(["id", "cluster"], zip(loaded.ids, labels.tolist(), strict=True))
     if out is None:
         typer.echo(text, nl=False)

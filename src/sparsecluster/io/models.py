@@ -48,10 +48,10 @@ class ModelError(ValueError):
 
 
 class SavedModel(NamedTuple):
-    """What a model file holds: the estimator, the names of its columns, and how tables are prepared for it."""
+    """What a model file holds: the estimator, the names of its columns if any, and how tables are prepared for it."""
 
     estimator: Any
-    names: Sequence[str]
+    names: Sequence[str] | None
     preset: Mapping[str, Any] | None
 
 
@@ -124,7 +124,7 @@ def as_dict(estimator: Any) -> dict[str, Any]:
         "sparsecluster": __version__,
         "estimator": name,
         "parameters": {key: _parameter(value) for key, value in estimator.get_params(deep=False).items()},
-        "names": [str(each) for each in reader.names],
+        "names": [str(each) for each in reader.names] if hasattr(estimator, "feature_names_in_") else None,
         "columns": _columns(reader.kinds),
         "has_words": reader.has_words,
         "n_chosen": int(kept.n_chosen),
@@ -233,8 +233,11 @@ def _restored(entry: dict[str, Any]) -> SavedModel:
     fitted = {key: _decoded(entry["fitted"][key]) for key in SAVED if key in entry["fitted"]}
     kinds = _read_kinds(entry["columns"], fitted["n_features_in_"])
     names, preset, clusters = entry["names"], entry["preset"], _decoded(entry["clusters"])
-    _must(isinstance(names, list) and len(names) == len(kinds), "there must be one name per column")
-    _must(all(isinstance(name, str) for name in names), "the names of the columns must be text")
+    _must(
+        names is None
+        or (isinstance(names, list) and len(names) == len(kinds) and all(isinstance(each, str) for each in names)),
+        "there must be one name per column, or none at all",
+    )
     _must(
         preset is None or (isinstance(preset, dict) and isinstance(preset.get("log"), bool)),
         "preset must be null or an object with a boolean `log`",
@@ -245,7 +248,7 @@ def _restored(entry: dict[str, Any]) -> SavedModel:
     _check_fits(type(estimator).__name__, fitted, clusters)
     for key, value in fitted.items():
         setattr(estimator, key, value)
-    reader = TableReader(names, kinds, entry["has_words"])
+    reader = TableReader(names or [f"x{a}" for a in range(len(kinds))], kinds, entry["has_words"])
     estimator._kept = Kept(reader, clusters, entry["n_chosen"], entry["n_features"])
     return SavedModel(estimator, names, preset)
 
