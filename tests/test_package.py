@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 
 import sparsecluster
-from sparsecluster import progress
+from sparsecluster._utils import progress
 from sparsecluster._utils.progress import Progress
 
 SOURCE = Path(sparsecluster.__file__).parent
@@ -128,8 +128,8 @@ def test_the_one_way_has_no_circle():
     tuple(TopologicalSorter(MAY_IMPORT).static_order())
 
 
-def test_evaluate_needs_only_numpy_and_scipy():
-    outside = {name.split(".")[0] for file in (SOURCE / "evaluate").glob("*.py") for name in imports(file)}
+def test_metrics_need_only_numpy_and_scipy():
+    outside = {name.split(".")[0] for file in (SOURCE / "metrics").glob("*.py") for name in imports(file)}
     assert outside == {"__future__", "numpy", "scipy", "sparsecluster"}
 
 
@@ -245,7 +245,7 @@ def test_progress_is_silent_about_what_is_soon_done(screen):
 def test_kernels_are_kept_in_a_private_folder_where_no_other_can_be_written(tmp_path):
     # Files in the place of folders: not even root can write into them.
     shutil.copytree(SOURCE, tmp_path / "sparsecluster", ignore=shutil.ignore_patterns("__pycache__"))
-    (tmp_path / "sparsecluster" / "kernels" / "__pycache__").touch()
+    (tmp_path / "sparsecluster" / "_kernels" / "__pycache__").touch()
     (tmp_path / "home").touch()
     (tmp_path / "temporary").mkdir()
     places = {"HOME": "home", "XDG_CACHE_HOME": "home", "TMPDIR": "temporary", "PYTHONPATH": "."}

@@ -18,7 +18,7 @@ from sparsecluster.inspection import (
 )
 from sparsecluster.inspection.distributions import bin_edges
 from sparsecluster.inspection.heatmap import thinned
-from tests.test_plots import TABLES, far_apart, mixed_table
+from tests.test_inspection import TABLES, far_apart, mixed_table
 
 
 class Result:
