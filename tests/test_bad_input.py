@@ -42,16 +42,16 @@ def table_with(value, row=4, column=3):
     return table
 
 
-# ---------------------------------------------------------------- gaps and infinity
+# ---------------------------------------------------------------- missing values and infinity
 
 
 @pytest.mark.parametrize("kind", [np.float64, np.float32, object])
-def test_nan_is_a_gap(strict, kind):
+def test_nan_is_a_missing_value(strict, kind):
     table = table_with(np.nan).astype(kind)
     assert_truth(fit(table, n_permutations=10), table)
 
 
-def test_a_gap_in_a_column_of_whole_numbers_is_a_gap(strict):
+def test_nan_in_a_column_of_whole_numbers_is_a_missing_value(strict):
     values = [None, *np.round(X[1:, 0] * 10).astype(int).tolist()]
     for frame in (frame_with("gene0", pd.array(values, dtype="Int64")), pl.DataFrame({"a": values, "b": X[:, 1]})):
         np.testing.assert_array_equal(fit(frame).labels_, TRUTH)

@@ -111,9 +111,9 @@ def test_the_users_matrices_are_left_alone():
     np.testing.assert_array_equal(matrices, before)
 
 
-def test_pairs_that_are_not_known_are_gaps(strict):
-    gaps = np.triu(np.random.default_rng(0).random(D.shape) < 0.2, 1)
-    matrices = np.where(gaps | gaps.transpose(0, 2, 1), np.nan, D)
+def test_pairs_that_are_not_known_are_missing_values(strict):
+    missing = np.triu(np.random.default_rng(0).random(D.shape) < 0.2, 1)
+    matrices = np.where(missing | missing.transpose(0, 2, 1), np.nan, D)
     found = fit(matrices)
     np.testing.assert_array_equal(found.labels_, TRUTH)
     np.testing.assert_array_equal(found.support_, USEFUL)
@@ -139,7 +139,7 @@ def test_a_matrix_that_is_not_symmetric_is_refused_with_both_entries(form):
         fit(form(with_entry(99.0, mirrored=False)))
 
 
-def test_a_pair_that_is_a_gap_in_one_direction_only_is_not_symmetric():
+def test_a_pair_that_is_missing_in_one_direction_only_is_not_symmetric():
     with refuses("Matrix 3 must be symmetric", r"entry \(4, 7\) is nan", r"entry \(7, 4\) is"):
         fit(with_entry(np.nan, mirrored=False))
 
@@ -156,7 +156,7 @@ def test_an_infinite_entry_is_refused_with_its_place(value):
         fit(with_entry(value))
 
 
-def test_an_sample_is_not_unlike_itself():
+def test_a_sample_is_not_unlike_itself():
     with refuses("Matrix 3", "not zero", "diagonal", r"0.5 at \(7, 7\)"):
         fit(with_entry(0.5, 7, 7))
 
@@ -241,7 +241,7 @@ def test_an_error_inside_a_function_is_passed_on():
         fit(broken)
 
 
-def test_there_are_no_more_clusters_than_samples():
+def test_there_are_no_more_clusters_tha_samples():
     with refuses(r"n_clusters must be a whole number in \[2, 30\]", "got 31", "30 rows"):
         fit(D, n_clusters=31)
 
@@ -274,7 +274,7 @@ def sees_one_pair():
 @pytest.mark.parametrize(
     ("content", "why"),
     [(0.0, "constant"), (np.nan, "too often missing"), (sees_one_pair(), "too often missing")],
-    ids=["zeros", "gaps", "one pair"],
+    ids=["zeros", "missing", "one pair"],
 )
 def test_a_matrix_that_says_nothing_is_kept_out_by_name(strict, content, why):
     with pytest.warns(UserWarning, match=f"^1 .*{why}, so kept out and never chosen: 'x6'"):
@@ -307,7 +307,7 @@ def test_there_are_no_more_features_to_choose_than_matrices_that_say_something()
         fit(with_matrix(0.0), n_features_to_select=8)
 
 
-def test_an_sample_that_no_matrix_sees_is_refused_with_its_number():
+def test_a_sample_that_no_matrix_sees_is_refused_with_its_number():
     matrices = D.copy()
     matrices[:, 5] = matrices[:, :, 5] = np.nan
     with refuses("no value", "5"):

@@ -23,7 +23,7 @@ def test_number_of_clusters_is_a_whole_number_of_two_or_more(k):
         fit(X, n_clusters=k)
 
 
-def test_there_are_no_more_clusters_than_samples():
+def test_there_are_no_more_clusters_tha_samples():
     with refuses(r"n_clusters must be a whole number in \[2, 30\]", "got 31", "30 rows"):
         fit(X, n_clusters=31)
 
@@ -121,7 +121,7 @@ def test_new_samples_have_the_columns_of_fit():
         found.predict(pd.DataFrame(X, columns=NAMES)[NAMES[::-1]])
 
 
-def test_new_samples_are_finite_numbers_or_gaps(strict):
+def test_new_samples_are_finite_numbers_or_missing(strict):
     found = fit(pd.DataFrame(X, columns=NAMES))
     np.testing.assert_array_equal(found.predict(pd.DataFrame(table_with(np.nan), columns=NAMES)), TRUTH)
     for ask in (found.predict, found.score):

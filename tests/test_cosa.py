@@ -200,7 +200,7 @@ def test_groups_that_live_on_different_features_are_found_with_their_features(se
     found = fit(table)
     np.testing.assert_array_equal(found.labels_, truth)
     own, others = (np.where(mask, found.sample_weights_, np.nan) for mask in (mine, ~mine))
-    # Six features of forty have most of the weight of every sample; each of them more than any other feature on average.
+    # Six features of forty have most of the weight of every sample; each has more than any other feature on average.
     assert (np.nansum(own, axis=1) > 0.6).all()
     groups = [truth == c for c in range(3)]
     assert all(np.nanmin(own[g].mean(axis=0)) > np.nanmax(others[g].mean(axis=0)) for g in groups)
@@ -230,7 +230,7 @@ def test_any_clusterer_of_pairs_will_do(clusterer):
 
 
 @pytest.mark.parametrize("penalty", [0.05, 0.2, 1.0, 10.0])
-def test_weights_minimise_the_sum_with_the_entropy(penalty):
+def test_weights_minimize_the_sum_with_the_entropy(penalty):
     gains = np.random.default_rng(0).random(6)
 
     def paid(weights):

@@ -53,7 +53,7 @@ def frame(table):
 
 KINDS = {
     "numbers": (lambda table: table, {}),
-    "numbers with gaps": (
+    "numbers with missing values": (
         lambda table: np.where(np.random.default_rng(1).random(table.shape) < 0.1, np.nan, table),
         {},
     ),
@@ -277,7 +277,7 @@ MANY_X = numbers(MANY, far=4.0)
 @pytest.mark.parametrize("size", ["auto", "given"])
 def test_a_sample_finds_what_all_samples_would(kind, groups, size):
     # 60 samples, of which clusterers on pairs take a quarter.
-    rows = kind in ("numbers", "numbers with gaps", "levels", "sparse")
+    rows = kind in ("numbers", "numbers with missing values", "levels", "sparse")
     size = size if size == "auto" else 3 if groups else 6
     found = fit_kind(kind, MANY_X, subsample=60 if rows else 240, feature_groups=groups, n_features_to_select=size)
     assert rand_index(MANY, found.labels_) > 0.99

@@ -271,7 +271,7 @@ def test_the_smallest_tables_work(shape):
 # ---------------------------------------------------------------- refusals
 
 
-def test_gaps_are_refused_in_fit_and_in_predict():
+def test_missing_values_are_refused_in_fit_and_in_predict():
     table = TWO.copy()
     table[1:3, 5] = np.nan
     with refuses("NaN", "1 of 200 columns", "'x5'", "IFPCA"):

@@ -55,7 +55,7 @@ def far_apart(n_noise=6, seed=0, truth=TRUTH):
 
 
 def mixed_table():
-    """Numbers, ordered and plain levels, truth values, counts, with gaps."""
+    """Numbers, ordered and plain levels, truth values, counts, with missing values."""
     rng, n = np.random.default_rng(1), TRUTH.size
     table = pd.DataFrame(far_apart(2), columns=[f"number {a}" for a in range(6)])
     table["color"] = np.array(["red", "green", "blue"], dtype=object)[TRUTH]
@@ -86,7 +86,7 @@ TABLES = {
     "levels only": lambda: mixed_table()[["color", "flag", "town"]].fillna("none"),
     "objects": lambda: mixed_table()[["number 1", "color"]].to_numpy(dtype=object),
     "sparse": sparse_table,
-    "gaps": lambda: np.where(np.random.default_rng(3).random((42, 10)) < 0.15, np.nan, far_apart()),
+    "missing values": lambda: np.where(np.random.default_rng(3).random((42, 10)) < 0.15, np.nan, far_apart()),
 }
 
 

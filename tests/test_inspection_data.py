@@ -110,7 +110,7 @@ def test_contributions_of_numbers_by_hand():
     assert frame["explained"].tolist() == pytest.approx([0.8 * 18 / 54, 0.0, 0.8 * 36 / 54])
 
 
-def test_contributions_with_gaps_are_of_what_is_seen():
+def test_contributions_with_missing_values_are_of_what_is_seen():
     X = np.array([[1.0], [np.nan], [4.0], [4.0], [np.nan], [7.0]])
     frame = Contributions.from_estimator(Result([0, 0, 1, 1, 2, 2], [1], [0.8]), X).frame()
     # One, two and one seen, with means 1, 4 and 7 about 4.

@@ -86,7 +86,7 @@ def test_the_projection_of_sparse_and_dense_is_the_same(monkeypatch):
     pd.testing.assert_frame_equal(kept.frame(), Projection.from_estimator(estimator, X).frame())
 
 
-def test_the_projection_fills_gaps_and_has_an_indicator_for_each_level():
+def test_the_projection_fills_in_missing_values_and_has_an_indicator_for_each_level():
     X = mixed_table()[["number 0", "color"]]
     labels = np.repeat([0, 1, 2], [20, 14, 8])
     shown = Projection.from_estimator(named(X, labels, [True, False]), X)
@@ -105,7 +105,7 @@ def test_the_projection_fills_gaps_and_has_an_indicator_for_each_level():
 # ---------------------------------------------------------------- coordinates
 
 
-def test_standardised_columns_have_mean_zero_and_variance_one(strict):
+def test_standardized_columns_have_mean_zero_and_variance_one(strict):
     rng = np.random.default_rng(0)
     table = rng.normal(size=(30, 5)) * [1.0, 1e-200, 1e200, 1e300, 0.0] + [0.0, 0.0, 0.0, 0.0, 7.0]
     table[:, 0] += 1e12

@@ -95,15 +95,15 @@ def codes(rng, n, p):
     return np.column_stack([rng.permutation([0, 1, *rng.integers(2 + a % 4, size=n - 2)]) for a in range(p)]) + 0.0
 
 
-def punched(rng, values):
-    """A quarter of the samples not seen in every column but the first; all columns vary, all samples are seen somewhere."""
+def with_missing(rng, values):
+    """A quarter of the values missing in every column but the first; all columns vary, all samples have some value."""
     n, p = values.shape
     while True:
-        gapped = values.copy()
+        partial = values.copy()
         for a in range(1, p):
-            gapped[rng.permutation(n)[: max(1, n // 4)], a] = np.nan
-        if np.all(np.nanmax(gapped, axis=0) > np.nanmin(gapped, axis=0)) and not np.isnan(gapped).all(axis=1).any():
-            return gapped
+            partial[rng.permutation(n)[: max(1, n // 4)], a] = np.nan
+        if np.all(np.nanmax(partial, axis=0) > np.nanmin(partial, axis=0)) and not np.isnan(partial).all(axis=1).any():
+            return partial
 
 
 def as_given(rng, values):
@@ -119,8 +119,8 @@ def table_case(values, kinds, groups=None):
     return Case(source, deltas, groups)
 
 
-def columns(kind, values=numbers, gaps=as_given):
-    return lambda rng, n, p: table_case(gaps(rng, values(rng, n, p)), [kind] * p)
+def columns(kind, values=numbers, spoil=as_given):
+    return lambda rng, n, p: table_case(spoil(rng, values(rng, n, p)), [kind] * p)
 
 
 def ordinal(rng, n, p):
@@ -131,21 +131,21 @@ def ordinal(rng, n, p):
     return case._replace(source=replace(case.source, table=read_numbers(values, "ordinal", list(map(str, range(p))))))
 
 
-def functions(gaps=as_given):
-    return lambda rng, n, p: table_case(gaps(rng, numbers(rng, n, p)), [(root, steps)[a % 2] for a in range(p)])
+def functions(spoil=as_given):
+    return lambda rng, n, p: table_case(spoil(rng, numbers(rng, n, p)), [(root, steps)[a % 2] for a in range(p)])
 
 
 MIXED = ["sqeuclidean", "hamming", "manhattan", root]
 
 
-def mixed_columns(rng, n, p, gaps):
+def mixed_columns(rng, n, p, spoil):
     kinds = [MIXED[a % 4] for a in range(p)]
     tables = {kind: (codes if kind == "hamming" else numbers)(rng, n, p) for kind in MIXED}
-    return gaps(rng, np.column_stack([tables[kind][:, a] for a, kind in enumerate(kinds)])), kinds
+    return spoil(rng, np.column_stack([tables[kind][:, a] for a, kind in enumerate(kinds)])), kinds
 
 
-def mixed(gaps=as_given):
-    return lambda rng, n, p: table_case(*mixed_columns(rng, n, p, gaps))
+def mixed(spoil=as_given):
+    return lambda rng, n, p: table_case(*mixed_columns(rng, n, p, spoil))
 
 
 def group_names(rng, p):
@@ -158,10 +158,10 @@ def number_groups(rng, n, p):
     return table_case(numbers(rng, n, groups.size), ["sqeuclidean"] * groups.size, groups)
 
 
-def mixed_groups(gaps=as_given):
+def mixed_groups(spoil=as_given):
     def make(rng, n, p):
         groups = group_names(rng, p)
-        return table_case(*mixed_columns(rng, n, groups.size, gaps), groups)
+        return table_case(*mixed_columns(rng, n, groups.size, spoil), groups)
 
     return make
 
@@ -213,30 +213,30 @@ def sparse_columns(rng, n, p):
 
 KINDS: dict[str, Callable[[np.random.Generator, int, int], Case]] = {
     "numbers": columns("sqeuclidean"),
-    "numbers with gaps": columns("sqeuclidean", gaps=punched),
+    "numbers with missing values": columns("sqeuclidean", spoil=with_missing),
     "categories": columns("hamming", codes),
-    "categories with gaps": columns("hamming", codes, punched),
+    "categories with missing values": columns("hamming", codes, with_missing),
     "distances": columns("manhattan"),
-    "distances with gaps": columns("manhattan", gaps=punched),
+    "distances with missing values": columns("manhattan", spoil=with_missing),
     "ordinal": ordinal,
     "functions": functions(),
-    "functions with gaps": functions(punched),
+    "functions with missing values": functions(with_missing),
     "matrices": matrices,
     "matrices without samples": matrices_without_samples,
     "matrices without pairs": matrices_without_pairs,
     "mixed": mixed(),
-    "mixed with gaps": mixed(punched),
+    "mixed with missing values": mixed(with_missing),
     "groups of numbers": number_groups,
     "groups of kinds": mixed_groups(),
-    "groups of kinds with gaps": mixed_groups(punched),
+    "groups of kinds with missing values": mixed_groups(with_missing),
     "sparse": sparse_columns,
 }
-GAPS = [name for name in KINDS if " with gaps" in name or " without " in name]
+INCOMPLETE = [name for name in KINDS if " with missing values" in name or " without " in name]
 GROUPS = [name for name in KINDS if name.startswith("groups")]
 COORDINATES = [name for name in KINDS if name.startswith(("numbers", "categories", "groups of numbers", "sparse"))]
 EXACT_ALONE = [name for name in KINDS if name.startswith(("numbers", "cat", "dist", "ordinal", "sparse"))]
-# Where what the clusterer lowers is all of what it is given: pairs with gaps are made up for as if all were seen.
-CLIMBED = [name for name in KINDS if name not in GAPS or name in COORDINATES]
+# Where what the clusterer lowers is all of what it is given: pairs with missing values count as if all were seen.
+CLIMBED = [name for name in KINDS if name not in INCOMPLETE or name in COORDINATES]
 
 
 def others(names):
@@ -284,7 +284,7 @@ def test_a_total_is_what_is_seen_of_a_feature(kind):
     np.testing.assert_allclose(case.features().total[~plain], shares[~plain], rtol=1e-12)
 
 
-@pytest.mark.parametrize("kind", ["categories", "categories with gaps", "ordinal"])
+@pytest.mark.parametrize("kind", ["categories", "categories with missing values", "ordinal"])
 def test_features_that_only_tell_alike_from_unlike_have_one_unit(kind):
     """Pairs add the same for each of them, and on average they have the total of the others."""
     case = make(kind)
@@ -297,17 +297,17 @@ def test_features_that_only_tell_alike_from_unlike_have_one_unit(kind):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_without_standardising_totals_are_plain_and_those_of_a_group_count_as_their_mean(kind):
+def test_without_standardizing_totals_are_plain_and_those_of_a_group_count_as_their_mean(kind):
     case = make(kind)
     expected = case.parts * list(map(naive.delta_total, case.deltas))
     np.testing.assert_allclose(case.features(standardize=False).total, expected, rtol=1e-12)
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_gaps_are_known_to_be_there_and_nowhere_else(kind):
+def test_missing_values_are_known_to_be_there_and_nowhere_else(kind):
     case = make(kind)
     features = case.features()
-    assert features.has_gaps == (kind in GAPS) == any(np.isnan(delta).any() for delta in case.deltas)
+    assert features.has_gaps == (kind in INCOMPLETE) == any(np.isnan(delta).any() for delta in case.deltas)
     assert (features.seen_pairs(np.arange(P))[1] is not None) == features.has_gaps
 
 
@@ -329,7 +329,7 @@ def test_pairs_add_up_what_columns_say_with_their_totals(kind, subset, standardi
 
 
 @pytest.mark.parametrize("subset", SUBSETS)
-@pytest.mark.parametrize("kind", others(GAPS))
+@pytest.mark.parametrize("kind", others(INCOMPLETE))
 def test_within_is_trace_of_pairs_minus_their_mean_in_clusters(kind, subset):
     case, labels = make(kind), some_labels()
     features = case.features()
@@ -339,7 +339,7 @@ def test_within_is_trace_of_pairs_minus_their_mean_in_clusters(kind, subset):
     assert np.trace(similarity) - naive.similarity_objective(similarity, labels) == pytest.approx(within, rel=1e-10)
 
 
-def test_what_is_seen_of_a_pair_counts_columns_of_kinds_without_gaps_too():
+def test_what_is_seen_of_a_pair_counts_columns_of_kinds_without_missing_values_too():
     table = np.random.default_rng(0).standard_normal((N, 5))
     table[:4, 4] = np.nan
     features = table_case(table, ["sqeuclidean"] * 3 + ["manhattan"] * 2).features()
@@ -349,8 +349,8 @@ def test_what_is_seen_of_a_pair_counts_columns_of_kinds_without_gaps_too():
 
 
 @pytest.mark.parametrize("subset", SUBSETS)
-@pytest.mark.parametrize("kind", GAPS)
-def test_pairs_with_gaps_are_divided_by_the_share_that_is_seen(kind, subset):
+@pytest.mark.parametrize("kind", INCOMPLETE)
+def test_pairs_with_missing_values_are_divided_by_the_share_that_is_seen(kind, subset):
     features = make(kind).features()
     similarity, seen = features.seen_pairs(np.array(subset))
     known = (seen > 0) & ~np.eye(N, dtype=bool)
@@ -358,7 +358,7 @@ def test_pairs_with_gaps_are_divided_by_the_share_that_is_seen(kind, subset):
     np.testing.assert_allclose(found[known], (apart_of(similarity) * seen.max())[known] / seen[known], atol=1e-12)
 
 
-@pytest.mark.parametrize("kind", ["numbers with gaps", "distances with gaps"])
+@pytest.mark.parametrize("kind", ["numbers with missing values", "distances with missing values"])
 def test_a_pair_of_which_nothing_is_seen_counts_as_an_average_pair(kind):
     case = make(kind)
     found = apart_of(case.features().pairs(np.array([2])).similarity)
@@ -396,7 +396,7 @@ def test_where_samples_have_no_coordinates_nobody_gets_any(kind):
         features.rows(np.array([1]))
 
 
-@pytest.mark.parametrize("kind", ["numbers with gaps", "categories with gaps"])
+@pytest.mark.parametrize("kind", ["numbers with missing values", "categories with missing values"])
 def test_k_means_over_what_is_seen_lowers_just_what_scores_leave(kind):
     features = make(kind).features()
     for subset in map(np.array, SUBSETS):

@@ -20,8 +20,8 @@ WITH_CONSTANTS = np.insert(CORNERS, [0, 9], [5.0, 1e300], axis=1)
 # ---------------------------------------------------------------- groups
 
 
-# Sparse hierarchical clustering weighs features by the one direction in which pairs of samples spread most. In a triangle
-# there are two, and it takes the features of one group.
+# Sparse hierarchical clustering weighs features by the one direction in which pairs of samples spread most. In a
+# triangle there are two, and it takes the features of one group.
 SEES_ONE_DIRECTION = ("sparse-hierarchical",)
 # IF-PCA looks at k - 1 directions, each made as long as the others. Of groups in a row the second is noise.
 SEES_TWO_DIRECTIONS = ("if-pca",)

@@ -174,7 +174,7 @@ def sample(kind, new, i):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_label_of_an_sample_does_not_depend_on_those_beside_it(kind):
+def test_the_label_of_a_sample_does_not_depend_on_those_beside_it(kind):
     table, new, parameters = KINDS[kind]()
     found = fit(table, **parameters)
     together = found.predict(new)
@@ -231,36 +231,36 @@ def test_only_the_chosen_matrices_of_new_samples_are_read():
     assert read == np.flatnonzero(found.support_).tolist()
 
 
-# ---------------------------------------------------------------- gaps
+# ---------------------------------------------------------------- missing values
 
 
-def punched(kind, table, seed=0, share=0.15):
+def with_missing(kind, table, seed=0, share=0.15):
     """The table with some of its values missing; of matrices, some samples in each of them."""
     if kind == "precomputed":
-        gaps = np.random.default_rng(seed).random((P, N)) < share
-        return np.where(gaps[:, :, None] | gaps[:, None, :], np.nan, table)
-    gaps = np.random.default_rng(seed).random(table.shape) < share
+        missing = np.random.default_rng(seed).random((P, N)) < share
+        return np.where(missing[:, :, None] | missing[:, None, :], np.nan, table)
+    missing = np.random.default_rng(seed).random(table.shape) < share
     if kind == "mixed":
-        return table.mask(gaps)
-    return np.where(gaps, None if kind == "hamming" else np.nan, table)
+        return table.mask(missing)
+    return np.where(missing, None if kind == "hamming" else np.nan, table)
 
 
-GAPPY = [kind for kind in KINDS if kind != "sparse"]
+NOT_SPARSE = [kind for kind in KINDS if kind != "sparse"]
 
 
-@pytest.mark.parametrize("kind", GAPPY)
-def test_gaps_do_not_hide_groups_and_the_samples_of_fit_get_their_labels(kind):
+@pytest.mark.parametrize("kind", NOT_SPARSE)
+def test_missing_values_do_not_hide_groups_and_the_samples_of_fit_get_their_labels(kind):
     table, _, parameters = KINDS[kind]()
-    table = punched(kind, table)
+    table = with_missing(kind, table)
     found = fit(table, **parameters)
     np.testing.assert_array_equal(found.labels_, TRUTH)
     np.testing.assert_array_equal(found.predict(table), TRUTH)
 
 
 @pytest.mark.parametrize("kind", ["sqeuclidean", "manhattan", "function"])
-def test_new_samples_with_gaps_are_placed_by_what_is_seen(kind):
+def test_new_samples_with_missing_values_are_placed_by_what_is_seen(kind):
     table, new, parameters = KINDS[kind]()
-    table, new = punched(kind, table), punched(kind, new, seed=1, share=0.3)
+    table, new = with_missing(kind, table), with_missing(kind, new, seed=1, share=0.3)
     found = fit(table, **parameters)
     own, cross = matrices(kind, table, table), matrices(kind, new, table)
     apart = np.zeros((len(new), 3))
@@ -273,38 +273,38 @@ def test_new_samples_with_gaps_are_placed_by_what_is_seen(kind):
     np.testing.assert_array_equal(found.predict(new)[known], apart.argmin(axis=1)[known])
 
 
-@pytest.mark.parametrize("kind", [kind for kind in GAPPY if kind != "precomputed"])
-def test_the_score_of_samples_with_gaps_is_the_objective_by_the_number_of_features(kind):
+@pytest.mark.parametrize("kind", [kind for kind in NOT_SPARSE if kind != "precomputed"])
+def test_the_score_of_samples_with_missing_values_is_the_objective_by_the_number_of_features(kind):
     table, _, parameters = KINDS[kind]()
-    table = punched(kind, table)
+    table = with_missing(kind, table)
     found = fit(table, **parameters)
     assert found.score(table) == pytest.approx(found.objective_ / S, rel=1e-9)
 
 
-def test_matrices_of_a_table_with_gaps_say_what_the_table_says():
-    table = punched("function", numbers(0))
+def test_matrices_of_a_table_with_missing_values_say_what_the_table_says():
+    table = with_missing("function", numbers(0))
     plain, found = fit(table, metric=root), fit(pairwise(table, table, root), metric="precomputed")
     np.testing.assert_array_equal(found.labels_, plain.labels_)
     np.testing.assert_allclose(found.feature_scores_, plain.feature_scores_, rtol=0, atol=1e-12)
 
 
-def test_the_score_of_matrices_with_gaps_is_the_objective_by_the_number_of_features():
-    table = punched("precomputed", KINDS["precomputed"]()[0])
+def test_the_score_of_matrices_with_missing_values_is_the_objective_by_the_number_of_features():
+    table = with_missing("precomputed", KINDS["precomputed"]()[0])
     found = fit(table, metric="precomputed")
     assert found.score(table) == pytest.approx(found.objective_ / S, rel=1e-9)
 
 
-def test_the_diagonal_of_an_sample_that_is_not_seen_says_nothing():
-    table = punched("precomputed", KINDS["precomputed"]()[0])
+def test_the_diagonal_of_a_sample_that_is_not_seen_says_nothing():
+    table = with_missing("precomputed", KINDS["precomputed"]()[0])
     found = fit(table, metric="precomputed")
     assert found.score(np.where(np.eye(N), 0.0, table)) == pytest.approx(found.score(table), rel=1e-9)
 
 
-@pytest.mark.parametrize("kind", GAPPY)
-def test_an_sample_with_nothing_but_gaps_gets_a_label(kind):
+@pytest.mark.parametrize("kind", NOT_SPARSE)
+def test_a_sample_without_any_value_gets_a_label(kind):
     table, new, parameters = KINDS[kind]()
     found = fit(table, **parameters)
-    blank = np.full_like(new, np.nan) if kind == "precomputed" else punched(kind, new, share=1.1)
+    blank = np.full_like(new, np.nan) if kind == "precomputed" else with_missing(kind, new, share=1.1)
     labels = found.predict(blank)
     assert labels.size == (new.shape[1] if kind == "precomputed" else len(new))
     assert set(labels) <= {0, 1, 2}
@@ -324,8 +324,8 @@ def test_new_numbers_may_come_as_objects_in_a_frame():
     np.testing.assert_array_equal(fit(frame).predict(frame.astype(object)), TRUTH)
 
 
-@pytest.mark.parametrize("gap", [None, np.nan, pd.NA])
-def test_gaps_of_new_samples_are_those_of_fit(gap):
+@pytest.mark.parametrize("missing", [None, np.nan, pd.NA])
+def test_missing_values_of_new_samples_are_those_of_fit(missing):
     found, new = fit(numbers(0)), numbers(0).astype(object)
-    new[3, 0] = gap
+    new[3, 0] = missing
     np.testing.assert_array_equal(found.predict(new), TRUTH)

@@ -348,7 +348,7 @@ def test_threads_do_not_change_the_answer(monkeypatch):
     np.testing.assert_array_equal(one.labels_, two.labels_)
 
 
-def test_in_other_units_without_standardising_the_penalty_has_their_square():
+def test_in_other_units_without_standardizing_the_penalty_has_their_square():
     one, other = fit(X, standardize=False), fit(10 * X, standardize=False, penalty=40)
     np.testing.assert_array_equal(other.labels_, one.labels_)
     np.testing.assert_array_equal(other.support_, one.support_)
@@ -378,7 +378,7 @@ def test_a_penalty_is_a_number_from_zero_on(penalty):
         fit(X, penalty=penalty)
 
 
-def test_gaps_are_refused_by_name_in_fit_and_in_new_samples():
+def test_missing_values_are_refused_by_name_in_fit_and_in_new_samples():
     table = X.copy()
     table[3, 5] = np.nan
     with refuses("NaN in 1 of 20 columns: 'x5'", "RegularizedKMeans takes numbers without gaps", "fill them in"):

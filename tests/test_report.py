@@ -73,7 +73,7 @@ FRAME = mixed_groups(n_features=12, n_useful=6, group_size=10, seed=0).X
 TABLES = {
     "sparse": sp.csr_matrix(np.where(X > 0, X, 0.0)),
     "lists": X.astype(np.float32).tolist(),
-    "words and gaps": FRAME,
+    "words and missing values": FRAME,
     "words without names": FRAME.to_numpy(dtype=object),
     "numbers that pandas says are no names": pd.DataFrame(X),
 }
@@ -137,10 +137,10 @@ def test_the_distance_is_the_one_that_is_written_down(fitted):
     assert told == pytest.approx((apart[np.arange(30), fitted.labels_] / np.sqrt(5)).tolist(), rel=1e-3)
 
 
-def test_of_an_sample_without_any_chosen_value_nothing_is_claimed():
-    holes = X.copy()
-    holes[0, :5] = np.nan
-    result = summarize(SASClustering(3, n_features_to_select=5).fit(holes), holes)
+def test_of_a_sample_without_any_chosen_value_nothing_is_claimed():
+    missing = X.copy()
+    missing[0, :5] = np.nan
+    result = summarize(SASClustering(3, n_features_to_select=5).fit(missing), missing)
     assert result["samples"]["rows"][0]["distance"] is None
     assert result["samples"]["rows"][0]["silhouette"] is None
 

@@ -301,7 +301,7 @@ def test_units_and_origins_of_the_columns_do_not_matter_when_standardized():
     np.testing.assert_allclose(other.feature_scores_, plain.feature_scores_, rtol=0, atol=1e-9)
 
 
-def test_without_standardising_the_larger_column_makes_the_groups():
+def test_without_standardizing_the_larger_column_makes_the_groups():
     # Two columns that split the samples in two ways, halves and odd and even.
     halves, parity = np.repeat([0, 1], 10), np.tile([0, 1], 10)
     noise = np.random.default_rng(0).normal(0, 0.1, (20, 2))

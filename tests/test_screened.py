@@ -111,7 +111,7 @@ def test_the_variance_of_the_noise_may_be_given():
     assert fit(HARD, test="variance", threshold="fdr", noise_variance=0.5).support_.sum() > found.support_.sum()
 
 
-def test_tests_look_at_the_table_as_it_is_and_standardising_only_weighs_the_features_that_passed():
+def test_tests_look_at_the_table_as_it_is_and_standardizing_only_weighs_the_features_that_passed():
     table = X.copy()
     table[:, 0] *= 1e4
     one, other = fit(table, test="variance"), fit(table, test="variance", standardize=False)
@@ -342,7 +342,7 @@ def test_parameters_that_make_no_sense_are_refused(parameters, words):
         fit(**parameters)
 
 
-def test_gaps_are_refused_in_fit_and_in_predict():
+def test_missing_values_are_refused_in_fit_and_in_predict():
     table = X.copy()
     table[1:3, 5] = np.nan
     with refuses("NaN", "1 of 40 columns", "'x5'", "fill them in", "SASClustering"):
