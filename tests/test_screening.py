@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
 import pytest
 from scipy import stats
@@ -40,9 +38,7 @@ def authors(reference):
     """What the MATLAB code of Jin and Wang makes of a table, the table, and the null that it was given."""
 
     def of(data):
-        results = json.loads((reference.folder / "ifpca_reference.json").read_text())
-        result = next(each for each in results if each["data"] == data)
-        return result, reference.table(data), reference.table(f"{data}_ksnull")
+        return reference.ifpca(data), reference.table(data), reference.table(f"{data}_ksnull")
 
     return of
 

@@ -45,7 +45,7 @@ def same_groups(left, right):
 
 
 def r_results(reference, data):
-    results = [each for each in reference.results if each["method"] == "KMeansSparseCluster" and each["data"] == data]
+    results = reference.results(data, "KMeansSparseCluster")
     assert [each["wbound"] for each in results] == BOUNDED
     return results
 
