@@ -1,12 +1,10 @@
-"""SASClustering: scikit-learn's checks, what it finds, and what its attributes mean."""
+"""SASClustering: what it finds, and what its attributes mean."""
 
 from itertools import product
 
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.utils import estimator_checks
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from sparsecluster import GapCurve, SASClustering
 from sparsecluster.datasets import shifted_groups
@@ -17,35 +15,6 @@ ROWS = np.r_[0:14, 14:24, 28:34]
 X, TRUTH, USEFUL = FULL.X[ROWS], FULL.truth[ROWS], FULL.useful
 # Groups that overlap, so that climbs take several passes.
 HARD = shifted_groups(mu=0.8, n_features=60, n_useful=10, group_size=15, seed=1)
-
-# These checks set n_clusters to 1.
-ONE_CLUSTER = [
-    "check_dont_overwrite_parameters",
-    "check_fit2d_1feature",
-    "check_fit2d_1sample",
-    "check_fit2d_predict1d",
-    "check_methods_subset_invariance",
-]
-
-
-def expected_failures(estimator):
-    return dict.fromkeys(ONE_CLUSTER, "sets n_clusters=1, which is refused; runs with two clusters below")
-
-
-@parametrize_with_checks([SASClustering()], expected_failed_checks=expected_failures)
-def test_it_is_a_scikit_learn_estimator(estimator, check):
-    check(estimator)
-
-
-class TwoClusters(SASClustering):
-    """Makes two clusters, whatever it is told."""
-
-    n_clusters = property(lambda self: 2, lambda self, value: None)
-
-
-@pytest.mark.parametrize("check", ONE_CLUSTER)
-def test_checks_that_ask_for_one_cluster_pass_with_two(check):
-    getattr(estimator_checks, check)("SASClustering", TwoClusters())
 
 
 def plain_scores(table, labels):
