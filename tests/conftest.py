@@ -1,4 +1,4 @@
-"""What several tests start from: a table made into a problem, strictness, the folder of other programs' results."""
+"""Fixtures: a table made into a problem, results of other programs, less work, and strictness."""
 
 from __future__ import annotations
 
@@ -10,10 +10,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from threadpoolctl import threadpool_limits
 
 from sparsecluster._clusterers.kmeans import KMeans
 from sparsecluster._features.numeric import NumericFeatures, Source
 from sparsecluster._search.climb import Problem
+from sparsecluster.methods import _screening, plain
 
 HERE = Path(__file__).parent / "data" / "reference"
 BESIDE = Path(__file__).parents[1] / ".." / "shared" / "reference"
@@ -82,6 +84,21 @@ def problem_of(features_of: Callable[..., NumericFeatures]) -> Callable[..., Pro
         return Problem(features_of(table), KMeans(), k, **options)
 
     return make
+
+
+@pytest.fixture
+def less_work(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Fewer starts, and fewer simulated samples, kept in a folder where nobody takes them for all of them."""
+    monkeypatch.setattr(plain, "STARTS", 5)
+    monkeypatch.setattr(_screening, "N_NULL", 4000)
+    monkeypatch.setenv("SPARSECLUSTER_CACHE", str(tmp_path_factory.getbasetemp() / "short-null"))
+
+
+@pytest.fixture
+def one_thread() -> Iterator[None]:
+    """On small tables, the threads of scikit-learn only wait for each other."""
+    with threadpool_limits(1, user_api="openmp"):
+        yield
 
 
 @pytest.fixture

@@ -6,23 +6,8 @@ import polars as pl
 import pytest
 import scipy.sparse
 
-from sparsecluster import SASClustering
-from sparsecluster.datasets import shifted_groups
-
-# Three groups far apart in 6 of 30 features; of 14, 10 and 6 samples, so that only one numbering of them is right.
-FULL = shifted_groups(mu=10.0, n_features=30, n_useful=6, group_size=14, seed=0)
-ROWS = np.r_[0:14, 14:24, 28:34]
-X, TRUTH, USEFUL = FULL.X[ROWS], FULL.truth[ROWS], FULL.useful
-NAMES = [f"gene{a}" for a in range(30)]
-
-
-def fit(table, **parameters):
-    return SASClustering(**{"n_permutations": 3, **parameters}).fit(table)
-
-
-def refuses(*words, error=ValueError):
-    """The message has all these words, in this order."""
-    return pytest.raises(error, match="(?s)" + ".*".join(words))
+from tests.helpers.bad_input import NAMES, TRUTH, USEFUL, WORDS, X, fit, frame_with, table_with
+from tests.helpers.common import refuses
 
 
 def assert_truth(found, table):
@@ -30,16 +15,6 @@ def assert_truth(found, table):
     np.testing.assert_array_equal(found.support_, USEFUL)
     np.testing.assert_array_equal(found.predict(table), TRUTH)
     assert found.score(table) == pytest.approx(found.objective_ / 6, rel=1e-6)
-
-
-def frame_with(column, values):
-    return pd.DataFrame(X, columns=NAMES).assign(**{column: values})
-
-
-def table_with(value, row=4, column=3):
-    table = X.copy()
-    table[row, column] = value
-    return table
 
 
 # ---------------------------------------------------------------- missing values and infinity
@@ -114,7 +89,6 @@ def test_infinities_are_seen_beside_what_hides_them_in_a_sum(other):
 # ---------------------------------------------------------------- values that are not numbers
 
 
-WORDS = np.array(["a", "b", "c"], dtype=object)[TRUTH]
 NAMED = [f"patient {i}" for i in range(30)]
 
 

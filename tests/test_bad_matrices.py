@@ -1,29 +1,20 @@
 """Precomputed dissimilarities that are none are refused with the matrix, the entry and a way out."""
 
-import warnings
-
 import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse
 
 from sparsecluster import SASClustering
-from sparsecluster.datasets import shifted_groups
+from tests.helpers.common import refuses, three_groups
 
-# Three groups far apart in 3 of 8 matrices; of 14, 10 and 6 samples, so that only one numbering of them is right.
-FULL = shifted_groups(mu=10.0, n_features=8, n_useful=3, group_size=14, seed=0)
-ROWS = np.r_[0:14, 14:24, 28:34]
-X, TRUTH, USEFUL = FULL.X[ROWS], FULL.truth[ROWS], FULL.useful
+# Three groups far apart in 3 of 8 matrices.
+X, TRUTH, USEFUL = three_groups(mu=10.0, n_features=8, n_useful=3)
 D = np.abs(X.T[:, :, None] - X.T[:, None, :])
 
 
 def fit(matrices, **parameters):
     return SASClustering(**{"n_permutations": 3, "metric": "precomputed", **parameters}).fit(matrices)
-
-
-def refuses(*words, error=ValueError):
-    """The message has all these words, in this order."""
-    return pytest.raises(error, match="(?s)" + ".*".join(words))
 
 
 def with_entry(value, i=4, j=7, mirrored=True, matrix=3):
@@ -49,14 +40,6 @@ def as_function(matrices):
 
 
 FORMS = pytest.mark.parametrize("form", [as_array, list, tuple, np.ndarray.tolist, as_function])
-
-
-@pytest.fixture
-def strict():
-    """Any warning is an error."""
-    with warnings.catch_warnings(), np.errstate(all="raise", under="ignore"):
-        warnings.simplefilter("error")
-        yield
 
 
 @pytest.fixture(scope="module")
@@ -241,7 +224,7 @@ def test_an_error_inside_a_function_is_passed_on():
         fit(broken)
 
 
-def test_there_are_no_more_clusters_tha_samples():
+def test_there_are_no_more_clusters_than_samples():
     with refuses(r"n_clusters must be a whole number in \[2, 30\]", "got 31", "30 rows"):
         fit(D, n_clusters=31)
 

@@ -12,7 +12,8 @@ import sparsecluster._search.search
 import sparsecluster._utils.parallel
 import sparsecluster._utils.progress
 from sparsecluster import SASClustering
-from tests.test_bad_input import NAMES, TRUTH, USEFUL, WORDS, X, fit, frame_with, refuses, table_with
+from tests.helpers.bad_input import NAMES, TRUTH, USEFUL, WORDS, X, fit, frame_with, table_with
+from tests.helpers.common import refuses
 
 # ---------------------------------------------------------------- parameters
 
@@ -23,7 +24,7 @@ def test_number_of_clusters_is_a_whole_number_of_two_or_more(k):
         fit(X, n_clusters=k)
 
 
-def test_there_are_no_more_clusters_tha_samples():
+def test_there_are_no_more_clusters_than_samples():
     with refuses(r"n_clusters must be a whole number in \[2, 30\]", "got 31", "30 rows"):
         fit(X, n_clusters=31)
 

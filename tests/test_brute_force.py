@@ -7,7 +7,7 @@ import pytest
 
 from sparsecluster._search.search import search_size
 from tests import naive
-from tests.test_kinds import CLIMBED, KINDS, make
+from tests.helpers.kinds import CLIMBED, KINDS, make
 
 CASES = 40
 # The share of the cases in which the best must be found. It is less where samples are grouped by something that is not

@@ -18,16 +18,8 @@ from sparsecluster._clusterers.registry import CLUSTERERS, ON_ROWS, make_cluster
 from sparsecluster._clusterers.spectral import Spectral, gaussian_affinity
 from sparsecluster._features.base import Rows, SeenRows, SparseRows
 from tests import naive
-from tests.test_clusterer_kinds import (
-    LINKAGES,
-    NAMES,
-    OnlyPairs,
-    clear_groups,
-    make,
-    random_dissimilarities,
-    run,
-    same_groups,
-)
+from tests.helpers.clusterers import LINKAGES, NAMES, OnlyPairs, clear_groups, make, random_dissimilarities, run
+from tests.helpers.common import same_groups
 
 # ---------------------------------------------------------------- a user's own
 

@@ -11,7 +11,8 @@ import sparsecluster.methods._bounded
 import sparsecluster.methods.cosa
 from sparsecluster import COSA
 from sparsecluster.datasets import mixed_groups, shifted_groups
-from tests.test_cosa import BOTH, EASY, HARD, TRUTH, by_pair, differences, fit
+from tests.helpers.common import refuses
+from tests.helpers.cosa import BOTH, EASY, HARD, TRUTH, by_pair, differences, fit
 
 RNG = np.random.default_rng(7)
 NUMBERS = RNG.normal(size=(20, 4))
@@ -19,11 +20,6 @@ LETTERS = np.array(["a", "b", "c", "d"], dtype=object)[RNG.integers(0, 4, (20, 3
 RANKS = RNG.integers(0, 5, (20, 2))
 # Compared by the plain sum of dissimilarities, each with mean 1, over the number of features.
 ALL_ALIKE = {"penalty": 1e6, "max_iter": 1}
-
-
-def refuses(*words, error=ValueError):
-    """The message has all these words, in this order."""
-    return pytest.raises(error, match="(?s)" + ".*".join(words))
 
 
 def unlike(column):

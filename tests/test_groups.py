@@ -9,6 +9,7 @@ from scipy import sparse
 
 import sparsecluster.methods.sas
 from sparsecluster import SASClustering, rand_index
+from tests.helpers.common import refuses
 
 TRUTH = np.repeat([0, 1, 2], [14, 10, 6])
 COLORS = np.array(["red", "green", "blue"], dtype=object)
@@ -17,11 +18,6 @@ MEMBERS = {"a": [0, 1, 2], "b": [3, 4], "c": [5, 6, 7, 8], "d": [9, 10]}
 ALONE = [11, 12, 13]
 USEFUL = np.isin(np.arange(14), [0, 1, 2, 3, 4, 13])
 NAMED = ["a"] * 3 + ["b"] * 2 + ["c"] * 4 + ["d"] * 2 + [None] * 3
-
-
-def refuses(*words):
-    """The message has all these words, in this order."""
-    return pytest.raises(ValueError, match="(?s)" + ".*".join(words))
 
 
 def numbers(truth=TRUTH, useful=USEFUL, seed=0, far=6.0):

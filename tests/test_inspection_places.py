@@ -11,8 +11,7 @@ from sparsecluster import SASClustering
 from sparsecluster.inspection import Projection, _components
 from sparsecluster.inspection._components import dense_plane, sparse_plane
 from sparsecluster.inspection._data import centered, indicators, standardized
-from tests.test_inspection import far_apart, mixed_table, sparse_table
-from tests.test_inspection_data import named
+from tests.helpers.inspection import far_apart, mixed_table, named, sparse_table
 
 # ---------------------------------------------------------------- projection
 

@@ -1,7 +1,6 @@
 """What must not change the answer, for every kind of features: order, threads, names of levels, units, layout."""
 
 import threading
-import warnings
 
 import numpy as np
 import pandas as pd
@@ -252,14 +251,6 @@ def test_a_function_that_finds_the_first_samples_alike_may_tell_others_apart():
 
 
 # ---------------------------------------------------------------- very large and very small
-
-
-@pytest.fixture
-def strict():
-    """Any warning is an error."""
-    with warnings.catch_warnings(), np.errstate(all="raise", under="ignore"):
-        warnings.simplefilter("error")
-        yield
 
 
 def as_it_is(table):

@@ -7,7 +7,6 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.metrics import adjusted_rand_score
 
 from sparsecluster import SASClustering
 from sparsecluster._data.reading import Request, read
@@ -18,7 +17,8 @@ from sparsecluster._search.climb import climb
 from sparsecluster._search.search import search_size, search_sizes
 from sparsecluster._search.sizes import Effort, choose_size
 from tests import naive
-from tests.test_kinds import K, N, P, apart_of, codes, matrix_case, numbers, some_labels, table_case, with_missing
+from tests.helpers.common import same_groups
+from tests.helpers.kinds import K, N, P, apart_of, codes, matrix_case, numbers, some_labels, table_case, with_missing
 
 SIZES = range(1, P + 1)
 TRUTH = np.repeat(np.arange(3), 10)
@@ -45,10 +45,6 @@ def clear_bits(seed=0):
 
 def squared_distances(table):
     return [(x[:, None] - x) ** 2 for x in table.T]
-
-
-def same_groups(left, right):
-    return adjusted_rand_score(left, right) == 1.0
 
 
 # ---------------------------------------------------------------- zeros and ones

@@ -11,7 +11,7 @@ from sparsecluster._features.alone import level_labels, level_score
 from sparsecluster._search.climb import climb
 from sparsecluster._search.sizes import Effort, choose_size
 from tests import naive
-from tests.test_kinds import (
+from tests.helpers.kinds import (
     CLIMBED,
     DELTAS,
     EXACT_ALONE,

@@ -15,7 +15,7 @@ from sparsecluster._data.source import LEAST_SEEN, enough_seen, seen_counts
 from sparsecluster._features import matrices as matrices_module
 from sparsecluster._search.search import search_size
 from tests import naive
-from tests.test_kinds import (
+from tests.helpers.kinds import (
     KINDS,
     Case,
     K,

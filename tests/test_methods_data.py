@@ -10,8 +10,10 @@ import scipy.sparse
 from sparsecluster import rand_index
 from sparsecluster.datasets import mixed_groups
 from sparsecluster.methods.registry import METHODS
-from tests.test_methods import CORNERS, EVERY, HARD, line, quick, refuses, those
-from tests.test_methods import less_work as less_work
+from tests.helpers.common import refuses, three_groups
+from tests.helpers.methods import CORNERS, EVERY, HARD, quick, those
+
+pytestmark = pytest.mark.usefixtures("less_work")
 
 NUMBERS_ONLY = pytest.mark.parametrize("name", those(takes="numbers"))
 COORDINATES = pytest.mark.parametrize("name", those(takes="coordinates"))
@@ -19,7 +21,7 @@ ANYTHING = pytest.mark.parametrize("name", those(takes="anything"))
 MORE_THAN_NUMBERS = pytest.mark.parametrize("name", [*those(takes="coordinates"), *those(takes="anything")])
 
 # Groups in a row, which all methods find that take more than numbers.
-ROW, ROW_TRUTH, _ = line()
+ROW, ROW_TRUTH, _ = three_groups(mu=8.0, n_features=16, n_useful=12, sizes=(12, 9, 6))
 NAMES = [f"gene{a}" for a in range(16)]
 
 
@@ -221,7 +223,7 @@ def test_number_of_clusters_is_a_whole_number_of_two_or_more(name, k):
 
 
 @EVERY
-def test_there_are_no_more_clusters_tha_samples(name):
+def test_there_are_no_more_clusters_than_samples(name):
     with refuses(r"n_clusters must be a whole number in \[2, 27\]", "got 28", "27 rows"):
         quick(name, 28).fit(ROW)
 

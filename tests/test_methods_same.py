@@ -14,8 +14,10 @@ from sklearn.base import clone
 import sparsecluster._utils.parallel
 from sparsecluster.datasets import mixed_groups
 from sparsecluster.methods.registry import METHODS
-from tests.test_methods import CORNERS, EVERY, HARD, TRUTH, quick, refuses, those
-from tests.test_methods import less_work as less_work
+from tests.helpers.common import refuses
+from tests.helpers.methods import CORNERS, EVERY, HARD, TRUTH, quick, those
+
+pytestmark = pytest.mark.usefixtures("less_work")
 
 # Fewer of them, since every pair is looked at in every feature.
 SOME = HARD[::2, ::3]

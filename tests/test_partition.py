@@ -8,7 +8,8 @@ import pytest
 from sparsecluster._features.base import dissimilarity
 from sparsecluster._kernels.partition import improve_balanced
 from tests import naive
-from tests.test_clusterer_kinds import PASSES, OnlyPairs, random_dissimilarities, run, same_groups
+from tests.helpers.clusterers import PASSES, OnlyPairs, random_dissimilarities, run
+from tests.helpers.common import same_groups
 
 # ---------------------------------------------------------------- partition
 

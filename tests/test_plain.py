@@ -7,37 +7,25 @@ import pandas as pd
 import pytest
 import scipy.sparse
 from sklearn.cluster import AgglomerativeClustering, KMeans, SpectralClustering
-from threadpoolctl import threadpool_limits
 
 from sparsecluster import PlainClustering, rand_index
 from sparsecluster.datasets import shifted_groups
+from tests.helpers.common import refuses, three_groups, within
+
+pytestmark = pytest.mark.usefixtures("one_thread")
 
 ALGORITHMS = ["kmeans", "kmeans++", "complete", "ward", "spectral", "kmedoids"]
 ON_ROWS = ["kmeans", "kmeans++", "ward"]
-# Three groups far apart in most of 12 features; of 14, 10 and 6 samples, so that only one numbering of them is right.
-FULL = shifted_groups(mu=8.0, n_features=12, n_useful=9, group_size=14, seed=0)
-ROWS = np.r_[0:14, 14:24, 28:34]
-X, TRUTH = FULL.X[ROWS], FULL.truth[ROWS]
+# Three groups far apart in most of 12 features.
+X, TRUTH, _ = three_groups(mu=8.0, n_features=12, n_useful=9)
 # Groups that overlap, and columns of different units.
 HARD = shifted_groups(mu=1.2, n_features=20, n_useful=10, group_size=12, seed=1).X * np.linspace(0.5, 3.0, 20)
-
-
-@pytest.fixture(autouse=True)
-def one_thread():
-    """On tables as small as these, the threads of scikit-learn only wait for each other."""
-    with threadpool_limits(1, user_api="openmp"):
-        yield
 
 
 def fit(table=X, algorithm="kmeans++", **parameters):
     if algorithm == "kmedoids":
         pytest.importorskip("kmedoids")
     return PlainClustering(**{"n_clusters": 3, "algorithm": algorithm, **parameters}).fit(table)
-
-
-def refuses(*words, error=ValueError):
-    """The message has all these words, in this order."""
-    return pytest.raises(error, match="(?s)" + ".*".join(words))
 
 
 def coordinates(table, standardize=True):
@@ -48,10 +36,6 @@ def coordinates(table, standardize=True):
 
 def squared_distances(table):
     return ((table[:, None] - table) ** 2).sum(axis=2)
-
-
-def within(table, labels):
-    return sum(((table[labels == c] - table[labels == c].mean(axis=0)) ** 2).sum() for c in np.unique(labels))
 
 
 def medoids_cost(apart, labels):
@@ -78,7 +62,7 @@ def test_k_means_is_that_of_scikit_learn(algorithm, init, standardize):
     table = coordinates(some, standardize)
     direct = KMeans(3, init=init, n_init=100, random_state=0).fit(table)
     found = fit(some, algorithm, standardize=standardize)
-    assert within(table, found.labels_) == pytest.approx(direct.inertia_, rel=1e-9)
+    assert within(table, found.labels_).sum() == pytest.approx(direct.inertia_, rel=1e-9)
     assert rand_index(found.labels_, direct.labels_) == 1.0
 
 

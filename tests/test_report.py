@@ -16,12 +16,11 @@ from sparsecluster.datasets import mixed_groups, shifted_groups
 from sparsecluster.methods.registry import METHODS, make_method
 from sparsecluster.report import report_page, summarize, summary, write_report
 from sparsecluster.report.columns import two_components
+from tests.helpers.common import three_groups
 
 pd = pytest.importorskip("pandas")
 
-FULL = shifted_groups(mu=3.0, n_features=20, n_useful=5, group_size=12, seed=0)
-ROWS = np.r_[0:12, 12:22, 24:32]
-X, truth = FULL.X[ROWS], FULL.truth[ROWS]
+X, truth, _ = three_groups(mu=3.0, n_features=20, n_useful=5, sizes=(12, 10, 8))
 HOSTILE = [
     "<script>alert(1)</script>",
     '"><img src=x onerror=alert(1)>',

@@ -19,7 +19,7 @@ from selenium import webdriver
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.keys import Keys
 
-from tests.report_pages import FLAGS, FRAME, HOSTILE, RESULTS, Shown, result
+from tests.helpers.report import FLAGS, FRAME, HOSTILE, RESULTS, Shown, result
 
 
 @pytest.fixture(scope="module")

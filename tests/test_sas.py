@@ -8,19 +8,12 @@ import pytest
 
 from sparsecluster import GapCurve, SASClustering
 from sparsecluster.datasets import shifted_groups
+from tests.helpers.common import plain_scores, three_groups
 
-# Three groups far apart in 6 of 30 features; of 14, 10 and 6 samples, so that only one numbering of them is right.
-FULL = shifted_groups(mu=10.0, n_features=30, n_useful=6, group_size=14, seed=0)
-ROWS = np.r_[0:14, 14:24, 28:34]
-X, TRUTH, USEFUL = FULL.X[ROWS], FULL.truth[ROWS], FULL.useful
+# Three groups far apart in 6 of 30 features.
+X, TRUTH, USEFUL = three_groups(mu=10.0, n_features=30, n_useful=6)
 # Groups that overlap, so that climbs take several passes.
 HARD = shifted_groups(mu=0.8, n_features=60, n_useful=10, group_size=15, seed=1)
-
-
-def plain_scores(table, labels):
-    """1 - within / total of every column."""
-    within = sum(((table[labels == c] - table[labels == c].mean(axis=0)) ** 2).sum(axis=0) for c in np.unique(labels))
-    return 1 - within / ((table - table.mean(axis=0)) ** 2).sum(axis=0)
 
 
 def fit_hard(**parameters):

@@ -8,7 +8,6 @@ import pytest
 import scipy.sparse
 from scipy.cluster.hierarchy import cophenet, fcluster, is_valid_linkage, linkage
 from scipy.spatial.distance import pdist, squareform
-from sklearn.metrics import adjusted_rand_score
 
 import sparsecluster._utils.parallel
 from sparsecluster import GapCurve, SparseHierarchical
@@ -16,7 +15,8 @@ from sparsecluster._clusterers.hierarchical import LINKAGES, ON_COORDINATES
 from sparsecluster._kernels.weights import bounded_weights
 from sparsecluster.datasets import shifted_groups
 from tests import naive
-from tests.test_predict import COLORS, MIXED_METRIC, TRUTH, levels, mixed_frame, numbers, root
+from tests.helpers.common import same_groups
+from tests.helpers.new_samples import COLORS, MIXED_METRIC, TRUTH, levels, mixed_frame, numbers, root
 
 DATA = ["gauss", "leukemia500"]
 # Groups that overlap.
@@ -50,10 +50,6 @@ def random_tables(count, p=None):
         rng = np.random.default_rng(seed)
         width = int(rng.integers(2, 8)) if p is None else p
         yield rng.standard_normal((int(rng.integers(5, 14)), width)) * rng.uniform(0.5, 2.0, width)
-
-
-def same_groups(left, right):
-    return adjusted_rand_score(left, right) == 1.0
 
 
 def with_missing(table, share, seed=0):

@@ -8,15 +8,15 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse
-from sklearn.metrics import adjusted_rand_score
 
 import sparsecluster._utils.parallel
 from sparsecluster import GapCurve, PlainClustering, SparseKMeans, SparseKMedoids
 from sparsecluster._kernels.weights import bounded_weights
 from sparsecluster.datasets import shifted_groups
 from tests import naive
-from tests.test_kinds import codes
-from tests.test_predict import COLORS, MIXED_METRIC, TRUTH, USEFUL, levels, mixed_frame, numbers, root
+from tests.helpers.common import same_groups
+from tests.helpers.kinds import codes
+from tests.helpers.new_samples import COLORS, MIXED_METRIC, TRUTH, USEFUL, levels, mixed_frame, numbers, root
 
 BOUNDED = [1.5, 3, 5, 8]
 DATA = ["gauss", "leukemia500"]
@@ -35,10 +35,6 @@ def gains_of(table, labels):
         return np.nansum((values - np.nanmean(values, axis=0)) ** 2, axis=0)
 
     return squares(table) - sum(squares(table[labels == c]) for c in np.unique(labels))
-
-
-def same_groups(left, right):
-    return adjusted_rand_score(left, right) == 1.0
 
 
 # ---------------------------------------------------------------- R

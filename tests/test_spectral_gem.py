@@ -12,22 +12,16 @@ from sparsecluster import SpectralGem, rand_index
 from sparsecluster.datasets import shifted_groups
 from sparsecluster.methods.spectral_gem import eigengap_dimension, graph_spectrum
 from tests import naive
+from tests.helpers.common import refuses, three_groups
 
 # Three groups that overlap, in columns of different units; their graph is connected.
 HARD = shifted_groups(mu=0.7, n_features=60, n_useful=20, group_size=10, seed=3).X * np.linspace(0.5, 2.0, 60)
 # Three groups of 14, 10 and 6 samples in all of 30 features.
-FULL = shifted_groups(mu=3.0, n_features=30, n_useful=30, group_size=14, seed=0)
-ROWS = np.r_[0:14, 14:24, 28:34]
-X, TRUTH = FULL.X[ROWS], FULL.truth[ROWS]
+X, TRUTH, _ = three_groups(mu=3.0, n_features=30, n_useful=30)
 
 
 def fit(table, n_clusters=3, **parameters):
     return SpectralGem(n_clusters, **parameters).fit(table)
-
-
-def refuses(*words, error=ValueError):
-    """The message has all these words, in this order."""
-    return pytest.raises(error, match="(?s)" + ".*".join(words))
 
 
 def weights(table, standardize=True):

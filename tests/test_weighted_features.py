@@ -12,8 +12,7 @@ from sparsecluster._features.base import Rows, SparseRows
 from sparsecluster._features.numeric import COPY_SHARE
 from sparsecluster._features.weighted import WeightedFeatures
 from tests import naive
-from tests.sparse_tables import coordinates, sparse_of
-from tests.test_kinds import (
+from tests.helpers.kinds import (
     COORDINATES,
     GROUPS,
     INCOMPLETE,
@@ -28,6 +27,7 @@ from tests.test_kinds import (
     some_labels,
     table_case,
 )
+from tests.helpers.sparse import coordinates, sparse_of
 
 # Some of the features, not in their order; few, where columns are copied, and many, where others get weight zero.
 SUBSETS = [np.array([5]), np.array([4, 0, 2]), np.array([7, 1, 2, 0, 5, 3])]
