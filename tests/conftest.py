@@ -1,4 +1,4 @@
-"""What several tests start from: a table made into a problem, strictness, the folder of other programs' results."""
+"""Fixtures: a table made into a problem, results of other programs, less work, and strictness."""
 
 from __future__ import annotations
 
@@ -6,29 +6,55 @@ import json
 import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pytest
+from threadpoolctl import threadpool_limits
 
 from sparsecluster._clusterers.kmeans import KMeans
 from sparsecluster._features.numeric import NumericFeatures, Source
 from sparsecluster._search.climb import Problem
+from sparsecluster.methods import _screening, plain
 
-REFERENCE = Path(__file__).parents[1] / ".." / "shared" / "reference"
+HERE = Path(__file__).parent / "data" / "reference"
+BESIDE = Path(__file__).parents[1] / ".." / "shared" / "reference"
+SIMULATED = ("gauss", "binary")
 
 
-class Reference(NamedTuple):
-    """Small tables and what R prints for them."""
-
-    folder: Path
-    results: list[dict[str, Any]]
+class Reference:
+    """Small tables and what other programs make of them: see data/README.md."""
 
     def table(self, name: str) -> np.ndarray:
-        return np.loadtxt(self.folder / f"{name}.csv", delimiter=",")
+        (file,) = folder_of(name).glob(f"{name}.csv*")
+        return np.loadtxt(file, delimiter=",")
+
+    def results(self, data: str, method: str) -> list[dict[str, Any]]:
+        """All results of a function of R."""
+        return [each for each in stored("r_reference.json", data) if each["method"] == method]
 
     def result(self, data: str, method: str) -> dict[str, Any]:
-        return next(each for each in self.results if each["data"] == data and each["method"] == method)
+        """The only result of a function of R."""
+        (only,) = self.results(data, method)
+        return only
+
+    def ifpca(self, data: str) -> dict[str, Any]:
+        """The result of the MATLAB code of Jin and Wang."""
+        (only,) = stored("ifpca_reference.json", data)
+        return only
+
+
+def stored(file: str, data: str) -> list[dict[str, Any]]:
+    return [each for each in json.loads((folder_of(data) / file).read_text()) if each["data"] == data]
+
+
+def folder_of(data: str) -> Path:
+    """Results on simulated data are kept here; those on real data may lie beside the project."""
+    if data.startswith(SIMULATED):
+        return HERE
+    if not BESIDE.exists():
+        pytest.skip(f"results of other programs on {data} are read from ../shared/reference, which is not here")
+    return BESIDE
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -41,9 +67,7 @@ def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def reference() -> Reference:
-    if not (REFERENCE / "r_reference.json").exists():
-        pytest.skip("the results of R to compare with, ../shared/reference, are not here")
-    return Reference(REFERENCE, json.loads((REFERENCE / "r_reference.json").read_text()))
+    return Reference()
 
 
 @pytest.fixture(scope="session")
@@ -60,6 +84,21 @@ def problem_of(features_of: Callable[..., NumericFeatures]) -> Callable[..., Pro
         return Problem(features_of(table), KMeans(), k, **options)
 
     return make
+
+
+@pytest.fixture
+def less_work(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Fewer starts, and fewer simulated samples, kept in a folder where nobody takes them for all of them."""
+    monkeypatch.setattr(plain, "STARTS", 5)
+    monkeypatch.setattr(_screening, "N_NULL", 4000)
+    monkeypatch.setenv("SPARSECLUSTER_CACHE", str(tmp_path_factory.getbasetemp() / "short-null"))
+
+
+@pytest.fixture
+def one_thread() -> Iterator[None]:
+    """On small tables, the threads of scikit-learn only wait for each other."""
+    with threadpool_limits(1, user_api="openmp"):
+        yield
 
 
 @pytest.fixture

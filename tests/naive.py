@@ -141,7 +141,7 @@ def univariate_over_splits(x: np.ndarray, k: int) -> float:
 
 
 def draw(weights: np.ndarray, uniform: float, taken: np.ndarray) -> int:
-    """First sample whose running sum of weights passes `uniform` of their sum; the first one left where all are zero."""
+    """First sample whose running sum of weights passes `uniform` of their sum; the first one left if all are zero."""
     left = [i for i in range(len(weights)) if not taken[i]]
     if not any(weights[i] for i in left):
         return left[0]
@@ -149,16 +149,16 @@ def draw(weights: np.ndarray, uniform: float, taken: np.ndarray) -> int:
 
 
 def seed(similarity: np.ndarray, uniforms: np.ndarray) -> np.ndarray:
-    """k-means++: each seed drawn in proportion to the squared distance to those before; samples join the nearest one."""
+    """k-means++: each seed drawn in proportion to the squared distance to those before; samples join the nearest."""
     n = len(similarity)
     own = np.diag(similarity)
-    gaps = own[:, None] + own[None, :] - 2 * similarity
+    apart = own[:, None] + own[None, :] - 2 * similarity
     seeds: list[int] = []
     for uniform in uniforms:
         taken = np.isin(np.arange(n), seeds)
-        weights = gaps[:, seeds].min(axis=1) if seeds else np.ones(n)
+        weights = apart[:, seeds].min(axis=1) if seeds else np.ones(n)
         seeds.append(draw(weights, uniform, taken))
-    nearest = np.argmin(gaps[:, seeds], axis=1)
+    nearest = np.argmin(apart[:, seeds], axis=1)
     nearest[seeds] = np.arange(len(seeds))
     return nearest
 
@@ -221,12 +221,12 @@ def shuffled(table: np.ndarray, seed: int) -> np.ndarray:
 
 # ---------------------------------------------------------------- any dissimilarity
 #
-# delta is n x n: the dissimilarity of every pair of samples, NaN for pairs that are not seen, and NaN on the diagonal for
-# samples that are not seen at all. A feature is a list of such matrices, one for each of its members.
+# delta is n x n: the dissimilarity of every pair of samples, NaN for pairs that are not seen, and NaN on the diagonal
+# for samples that are not seen at all. A feature is a list of such matrices, one for each of its members.
 
 
 def column_delta(values: np.ndarray, function: Callable[[Any, Any], Any]) -> np.ndarray:
-    """function(x, y) of all pairs of samples; NaN where one of them has a gap."""
+    """function(x, y) of all pairs of samples; NaN where one of them is missing."""
     return np.array([[np.nan if np.isnan(x) or np.isnan(y) else float(function(x, y)) for y in values] for x in values])
 
 
@@ -312,8 +312,8 @@ def seed_of_seen(table: np.ndarray, weights: np.ndarray, seen: np.ndarray, unifo
     both = weights * seen[:, None, :] * seen[None, :, :]
     apart = (both * (table[:, None, :] - table[None, :, :]) ** 2).sum(axis=2)
     shared = both.sum(axis=2)
-    gaps = np.where(shared > 0, apart * weights.sum() / np.where(shared > 0, shared, 1.0), 0.0)
-    return seed(-gaps / 2, uniforms)
+    apart = np.where(shared > 0, apart * weights.sum() / np.where(shared > 0, shared, 1.0), 0.0)
+    return seed(-apart / 2, uniforms)
 
 
 def improve_of_seen(
@@ -347,7 +347,7 @@ def improve_of_seen(
 
 
 def matrix_fingerprints(matrix: np.ndarray, salts: list[int], feature_salt: int) -> tuple[list[int], int]:
-    """Of every sample, a hash of the sum of what it is to the others; and the sum of the samples' hashes for the matrix."""
+    """A hash of the sum of what each sample is to the others; and the sum of the samples' hashes for the matrix."""
     sums = [sum(mix(bits(x) ^ s) for x, s in zip(row, salts, strict=True)) % WORD for row in matrix]
     return [mix(each ^ feature_salt) for each in sums], sum(mix(x ^ s) for x, s in zip(sums, salts, strict=True)) % WORD
 

@@ -6,23 +6,8 @@ import polars as pl
 import pytest
 import scipy.sparse
 
-from sparsecluster import SASClustering
-from sparsecluster.datasets import shifted_groups
-
-# Three groups far apart in 6 of 30 features; of 14, 10 and 6 samples, so that only one numbering of them is right.
-FULL = shifted_groups(mu=10.0, n_features=30, n_useful=6, group_size=14, seed=0)
-ROWS = np.r_[0:14, 14:24, 28:34]
-X, TRUTH, USEFUL = FULL.X[ROWS], FULL.truth[ROWS], FULL.useful
-NAMES = [f"gene{a}" for a in range(30)]
-
-
-def fit(table, **parameters):
-    return SASClustering(**{"n_permutations": 3, **parameters}).fit(table)
-
-
-def refuses(*words, error=ValueError):
-    """The message has all these words, in this order."""
-    return pytest.raises(error, match="(?s)" + ".*".join(words))
+from tests.helpers.bad_input import NAMES, TRUTH, USEFUL, WORDS, X, fit, frame_with, table_with
+from tests.helpers.common import refuses
 
 
 def assert_truth(found, table):
@@ -32,26 +17,16 @@ def assert_truth(found, table):
     assert found.score(table) == pytest.approx(found.objective_ / 6, rel=1e-6)
 
 
-def frame_with(column, values):
-    return pd.DataFrame(X, columns=NAMES).assign(**{column: values})
-
-
-def table_with(value, row=4, column=3):
-    table = X.copy()
-    table[row, column] = value
-    return table
-
-
-# ---------------------------------------------------------------- gaps and infinity
+# ---------------------------------------------------------------- missing values and infinity
 
 
 @pytest.mark.parametrize("kind", [np.float64, np.float32, object])
-def test_nan_is_a_gap(strict, kind):
+def test_nan_is_a_missing_value(strict, kind):
     table = table_with(np.nan).astype(kind)
     assert_truth(fit(table, n_permutations=10), table)
 
 
-def test_a_gap_in_a_column_of_whole_numbers_is_a_gap(strict):
+def test_nan_in_a_column_of_whole_numbers_is_a_missing_value(strict):
     values = [None, *np.round(X[1:, 0] * 10).astype(int).tolist()]
     for frame in (frame_with("gene0", pd.array(values, dtype="Int64")), pl.DataFrame({"a": values, "b": X[:, 1]})):
         np.testing.assert_array_equal(fit(frame).labels_, TRUTH)
@@ -114,7 +89,6 @@ def test_infinities_are_seen_beside_what_hides_them_in_a_sum(other):
 # ---------------------------------------------------------------- values that are not numbers
 
 
-WORDS = np.array(["a", "b", "c"], dtype=object)[TRUTH]
 NAMED = [f"patient {i}" for i in range(30)]
 
 

@@ -1,29 +1,20 @@
 """Precomputed dissimilarities that are none are refused with the matrix, the entry and a way out."""
 
-import warnings
-
 import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse
 
 from sparsecluster import SASClustering
-from sparsecluster.datasets import shifted_groups
+from tests.helpers.common import refuses, three_groups
 
-# Three groups far apart in 3 of 8 matrices; of 14, 10 and 6 samples, so that only one numbering of them is right.
-FULL = shifted_groups(mu=10.0, n_features=8, n_useful=3, group_size=14, seed=0)
-ROWS = np.r_[0:14, 14:24, 28:34]
-X, TRUTH, USEFUL = FULL.X[ROWS], FULL.truth[ROWS], FULL.useful
+# Three groups far apart in 3 of 8 matrices.
+X, TRUTH, USEFUL = three_groups(mu=10.0, n_features=8, n_useful=3)
 D = np.abs(X.T[:, :, None] - X.T[:, None, :])
 
 
 def fit(matrices, **parameters):
     return SASClustering(**{"n_permutations": 3, "metric": "precomputed", **parameters}).fit(matrices)
-
-
-def refuses(*words, error=ValueError):
-    """The message has all these words, in this order."""
-    return pytest.raises(error, match="(?s)" + ".*".join(words))
 
 
 def with_entry(value, i=4, j=7, mirrored=True, matrix=3):
@@ -49,14 +40,6 @@ def as_function(matrices):
 
 
 FORMS = pytest.mark.parametrize("form", [as_array, list, tuple, np.ndarray.tolist, as_function])
-
-
-@pytest.fixture
-def strict():
-    """Any warning is an error."""
-    with warnings.catch_warnings(), np.errstate(all="raise", under="ignore"):
-        warnings.simplefilter("error")
-        yield
 
 
 @pytest.fixture(scope="module")
@@ -111,9 +94,9 @@ def test_the_users_matrices_are_left_alone():
     np.testing.assert_array_equal(matrices, before)
 
 
-def test_pairs_that_are_not_known_are_gaps(strict):
-    gaps = np.triu(np.random.default_rng(0).random(D.shape) < 0.2, 1)
-    matrices = np.where(gaps | gaps.transpose(0, 2, 1), np.nan, D)
+def test_pairs_that_are_not_known_are_missing_values(strict):
+    missing = np.triu(np.random.default_rng(0).random(D.shape) < 0.2, 1)
+    matrices = np.where(missing | missing.transpose(0, 2, 1), np.nan, D)
     found = fit(matrices)
     np.testing.assert_array_equal(found.labels_, TRUTH)
     np.testing.assert_array_equal(found.support_, USEFUL)
@@ -139,7 +122,7 @@ def test_a_matrix_that_is_not_symmetric_is_refused_with_both_entries(form):
         fit(form(with_entry(99.0, mirrored=False)))
 
 
-def test_a_pair_that_is_a_gap_in_one_direction_only_is_not_symmetric():
+def test_a_pair_that_is_missing_in_one_direction_only_is_not_symmetric():
     with refuses("Matrix 3 must be symmetric", r"entry \(4, 7\) is nan", r"entry \(7, 4\) is"):
         fit(with_entry(np.nan, mirrored=False))
 
@@ -156,7 +139,7 @@ def test_an_infinite_entry_is_refused_with_its_place(value):
         fit(with_entry(value))
 
 
-def test_an_sample_is_not_unlike_itself():
+def test_a_sample_is_not_unlike_itself():
     with refuses("Matrix 3", "not zero", "diagonal", r"0.5 at \(7, 7\)"):
         fit(with_entry(0.5, 7, 7))
 
@@ -274,7 +257,7 @@ def sees_one_pair():
 @pytest.mark.parametrize(
     ("content", "why"),
     [(0.0, "constant"), (np.nan, "too often missing"), (sees_one_pair(), "too often missing")],
-    ids=["zeros", "gaps", "one pair"],
+    ids=["zeros", "missing", "one pair"],
 )
 def test_a_matrix_that_says_nothing_is_kept_out_by_name(strict, content, why):
     with pytest.warns(UserWarning, match=f"^1 .*{why}, so kept out and never chosen: 'x6'"):
@@ -307,7 +290,7 @@ def test_there_are_no_more_features_to_choose_than_matrices_that_say_something()
         fit(with_matrix(0.0), n_features_to_select=8)
 
 
-def test_an_sample_that_no_matrix_sees_is_refused_with_its_number():
+def test_a_sample_that_no_matrix_sees_is_refused_with_its_number():
     matrices = D.copy()
     matrices[:, 5] = matrices[:, :, 5] = np.nan
     with refuses("no value", "5"):

@@ -12,7 +12,8 @@ import sparsecluster._search.search
 import sparsecluster._utils.parallel
 import sparsecluster._utils.progress
 from sparsecluster import SASClustering
-from tests.test_bad_input import NAMES, TRUTH, USEFUL, WORDS, X, fit, frame_with, refuses, table_with
+from tests.helpers.bad_input import NAMES, TRUTH, USEFUL, WORDS, X, fit, frame_with, table_with
+from tests.helpers.common import refuses
 
 # ---------------------------------------------------------------- parameters
 
@@ -121,7 +122,7 @@ def test_new_samples_have_the_columns_of_fit():
         found.predict(pd.DataFrame(X, columns=NAMES)[NAMES[::-1]])
 
 
-def test_new_samples_are_finite_numbers_or_gaps(strict):
+def test_new_samples_are_finite_numbers_or_missing(strict):
     found = fit(pd.DataFrame(X, columns=NAMES))
     np.testing.assert_array_equal(found.predict(pd.DataFrame(table_with(np.nan), columns=NAMES)), TRUTH)
     for ask in (found.predict, found.score):

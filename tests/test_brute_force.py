@@ -7,23 +7,23 @@ import pytest
 
 from sparsecluster._search.search import search_size
 from tests import naive
-from tests.test_kinds import CLIMBED, KINDS, make
+from tests.helpers.kinds import CLIMBED, KINDS, make
 
 CASES = 40
 # The share of the cases in which the best must be found. It is less where samples are grouped by something that is not
-# quite what scores measure: levels by plain Hamming, and pairs with gaps as if all were seen, most so where single
-# pairs are missing.
+# quite what scores measure: levels by plain Hamming, and pairs with missing values as if all were seen, most so where
+# single pairs are missing.
 LEAST = {
     **dict.fromkeys(CLIMBED, 0.98),
     "categories": 0.95,
-    "categories with gaps": 0.95,
-    "distances with gaps": 0.85,
-    "functions with gaps": 0.85,
+    "categories with missing values": 0.95,
+    "distances with missing values": 0.85,
+    "functions with missing values": 0.85,
     "matrices without samples": 0.8,
     "matrices without pairs": 0.6,
-    "mixed with gaps": 0.85,
+    "mixed with missing values": 0.85,
     "groups of kinds": 0.95,
-    "groups of kinds with gaps": 0.8,
+    "groups of kinds with missing values": 0.8,
 }
 
 

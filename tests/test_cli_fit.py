@@ -94,15 +94,15 @@ def assert_predicts(out, data, *options):
 # ---------------------------------------------------------------- kinds of files
 
 
-def test_a_european_table_with_text_ids_and_gaps(tmp_path):
-    holes = TABLE.mask(np.random.default_rng(0).random(TABLE.shape) < 0.05)
-    text = holes.to_csv(sep=";", decimal=",", index_label="Probe")
+def test_a_european_table_with_text_ids_and_missing_values(tmp_path):
+    missing = TABLE.mask(np.random.default_rng(0).random(TABLE.shape) < 0.05)
+    text = missing.to_csv(sep=";", decimal=",", index_label="Probe")
     text = text.replace("sample 1;", '"sample; 1";').replace(";;", ";NA;", 3)
     (tmp_path / "werte.csv").write_text(text, encoding="utf-8")
     told = done("fit", tmp_path / "werte.csv", "-k", 3, "--out", tmp_path / "out")
     assert "Note: column 'Probe' holds text without repeats: it names the rows." in told
     ids = [each.replace("sample 1", "sample; 1") if each == "sample 1" else each for each in IDS]
-    assert_written(tmp_path / "out", SASClustering(3).fit(holes), holes, ids, list(holes.columns))
+    assert_written(tmp_path / "out", SASClustering(3).fit(missing), missing, ids, list(missing.columns))
     assert_predicts(tmp_path / "out", tmp_path / "werte.csv")
 
 
@@ -182,7 +182,7 @@ def test_standard_input_and_a_packed_file_are_the_file(tmp_path, file):
     assert set(clusters(told)) == set(IDS)
 
 
-def test_words_and_gaps(tmp_path):
+def test_words_and_missing_values(tmp_path):
     mixed = mixed_groups(n_features=12, n_useful=6, group_size=15, seed=0, shift=3.0).X.round(3)
     mixed.to_csv(tmp_path / "mixed.csv", index=False)
     done("fit", tmp_path / "mixed.csv", "-k", 3, "--out", tmp_path / "out")

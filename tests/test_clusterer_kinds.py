@@ -10,102 +10,26 @@ import pytest
 from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.spatial.distance import squareform
 from sklearn.cluster import AgglomerativeClustering, SpectralClustering
-from sklearn.cluster import KMeans as SklearnKMeans
 from sklearn.metrics import adjusted_rand_score
-from sklearn.mixture import GaussianMixture
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 
 from sparsecluster._clusterers.hierarchical import Hierarchical, cut
-from sparsecluster._clusterers.kmeans import HillClimb
 from sparsecluster._clusterers.kmedoids import medoids_of
-from sparsecluster._clusterers.registry import CLUSTERERS, ON_ROWS, make_clusterer
+from sparsecluster._clusterers.registry import ON_ROWS, make_clusterer
 from sparsecluster._clusterers.spectral import gaussian_affinity, spectral_rows
-from sparsecluster._features.base import Features, dissimilarity
 from sparsecluster._search.climb import Problem, climb
 from tests import naive
-
-NAMES = sorted(CLUSTERERS)
-OWN = {
-    "own KMeans": SklearnKMeans(),
-    "own GaussianMixture": GaussianMixture(covariance_type="diag"),
-    "own average": AgglomerativeClustering(metric="precomputed", linkage="average"),
-    "own spectral": SpectralClustering(affinity="precomputed"),
-    "own pipeline": make_pipeline(StandardScaler(), SklearnKMeans(3)),
-}
-LINKAGES = ["average", "complete", "ward"]
-PASSES = 1000
-
-
-class OnlyPairs(Features):
-    """Features known by their dissimilarities alone, p x n x n."""
-
-    has_rows = False
-
-    def __init__(self, gaps):
-        self.gaps = gaps
-        self.n_features, self.n_samples = gaps.shape[:2]
-
-    def within(self, labels):
-        halves = self.gaps / 2
-        return np.array([-naive.similarity_objective(-half, labels) for half in halves])
-
-    @property
-    def total(self):
-        return self.within(np.zeros(self.n_samples))
-
-    def scores(self, labels, n_clusters):
-        return 1 - self.within(labels) / self.total
-
-    def seen_pairs(self, subset, weights=None):
-        return -self.gaps[subset].sum(axis=0) / 2, None
-
-    def univariate(self, n_clusters):
-        return np.ones(self.n_features)
-
-    def univariate_labels(self, feature, n_clusters):
-        return HillClimb().cluster(self, np.array([feature]), n_clusters, np.random.default_rng(0))
-
-    def permuted(self, seed):
-        orders = np.random.default_rng(seed).permuted(np.tile(np.arange(self.n_samples), (self.n_features, 1)), axis=1)
-        return OnlyPairs(np.array([gap[np.ix_(o, o)] for gap, o in zip(self.gaps, orders, strict=True)]))
-
-
-def make(name, has_rows=True):
-    if name == "kmedoids":
-        pytest.importorskip("kmedoids")
-    return make_clusterer(OWN.get(name, name), has_rows)
-
-
-def run(name, features, k, seed=0, **options):
-    """Labels on all features."""
-    subset = np.arange(features.n_features)
-    clusterer = make(name, features.has_rows) if isinstance(name, str) else name
-    return clusterer.cluster(features, subset, k, np.random.default_rng(seed), **options)
-
-
-def same_groups(left, right):
-    """Whether two labelings differ by the names of their groups only."""
-    left, right = np.asarray(left), np.asarray(right)
-    return np.array_equal(left[:, None] == left, right[:, None] == right)
-
-
-def clear_groups(seed=0, n=60, p=8, k=3):
-    """A table with k groups of equal size that nobody can miss, and the groups."""
-    rng = np.random.default_rng(seed)
-    truth = rng.permutation(np.arange(n) % k)
-    return rng.standard_normal((n, p)) + 8 * rng.permuted(np.tile(np.arange(k), (p, 1)), axis=1).T[truth], truth
-
-
-def random_gaps(rng, p, n):
-    """Dissimilarities that are not distances: no inequality of the triangle."""
-    gaps = np.triu(rng.random((p, n, n)), 1)
-    return gaps + gaps.transpose(0, 2, 1)
-
-
-def gaps_of(features):
-    return dissimilarity(features.pairs(np.arange(features.n_features)).similarity)
-
+from tests.helpers.clusterers import (
+    LINKAGES,
+    NAMES,
+    OWN,
+    OnlyPairs,
+    clear_groups,
+    dissimilarities_of,
+    make,
+    random_dissimilarities,
+    run,
+)
+from tests.helpers.common import same_groups
 
 # ---------------------------------------------------------------- what all promise
 
@@ -121,8 +45,8 @@ def test_clear_groups_are_found(features_of, name):
 def test_clear_groups_are_found_from_pairs_alone(name):
     for seed in range(3):
         truth = clear_groups(seed)[1]
-        gaps = random_gaps(np.random.default_rng(seed), 4, 60) + 3 * (truth[:, None] != truth)
-        assert same_groups(run(name, OnlyPairs(gaps), 3, n_starts=5), truth)
+        apart = random_dissimilarities(np.random.default_rng(seed), 4, 60) + 3 * (truth[:, None] != truth)
+        assert same_groups(run(name, OnlyPairs(apart), 3, n_starts=5), truth)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -192,32 +116,32 @@ def test_a_climb_never_ends_below_its_start(features_of, name):
 # ---------------------------------------------------------------- k-medoids
 
 
-def medoid_loss(gaps, labels):
+def medoid_loss(apart, labels):
     """Sum over clusters of the dissimilarities to the best of its samples."""
-    return sum(gaps[np.ix_(samples, samples)].sum(axis=1).min() for samples in naive.members(labels))
+    return sum(apart[np.ix_(samples, samples)].sum(axis=1).min() for samples in naive.members(labels))
 
 
 def test_medoids_are_at_least_as_good_as_pam_in_r(reference, features_of):
     given = reference.result("binary", "pam-hamming")
     features = features_of(reference.table("binary"), standardize=False)
     labels = run("kmedoids", features, given["k"], n_starts=20)
-    assert medoid_loss(gaps_of(features), labels) <= given["objective"] + 1e-6
+    assert medoid_loss(dissimilarities_of(features), labels) <= given["objective"] + 1e-6
 
 
 def test_medoids_are_the_best_there_are_where_all_can_be_tried():
     rng = np.random.default_rng(0)
     for n, k in ((6, 2), (8, 3), (9, 4), (5, 5)):
-        gaps = random_gaps(rng, 1, n)
-        best = min(gaps[0][:, list(medoids)].min(axis=1).sum() for medoids in combinations(range(n), k))
-        assert medoid_loss(gaps[0], run("kmedoids", OnlyPairs(gaps), k, n_starts=50)) == pytest.approx(best)
+        apart = random_dissimilarities(rng, 1, n)
+        best = min(apart[0][:, list(medoids)].min(axis=1).sum() for medoids in combinations(range(n), k))
+        assert medoid_loss(apart[0], run("kmedoids", OnlyPairs(apart), k, n_starts=50)) == pytest.approx(best)
 
 
 def test_a_medoid_has_the_smallest_sum_in_its_cluster():
     rng = np.random.default_rng(0)
     for n, k in ((5, 5), (12, 2), (20, 6)):
-        gaps, labels = random_gaps(rng, 1, n)[0], naive.random_labels(rng, n, k)
-        best = [min(samples, key=lambda i: gaps[i, samples].sum()) for samples in naive.members(labels)]
-        assert medoids_of(gaps, labels, k).tolist() == best
+        apart, labels = random_dissimilarities(rng, 1, n)[0], naive.random_labels(rng, n, k)
+        best = [min(samples, key=lambda i: apart[i, samples].sum()) for samples in naive.members(labels)]
+        assert medoids_of(apart, labels, k).tolist() == best
 
 
 def test_medoids_start_from_warm_labels_and_only_get_better(features_of):
@@ -228,7 +152,7 @@ def test_medoids_start_from_warm_labels_and_only_get_better(features_of):
         warm = naive.random_labels(rng, 30, 4)
         first, other = (run("kmedoids", features, 4, seed, warm=warm) for seed in (0, 1))
         np.testing.assert_array_equal(first, other)
-        assert medoid_loss(gaps_of(features), first) <= medoid_loss(gaps_of(features), warm)
+        assert medoid_loss(dissimilarities_of(features), first) <= medoid_loss(dissimilarities_of(features), warm)
         stayed.append(np.array_equal(run("kmedoids", features, 4, warm=first), first))
     # Where a sample of the cluster is a better medoid than the one it was made with, there may be one more step.
     assert np.mean(stayed) > 0.5
@@ -238,7 +162,9 @@ def test_the_best_of_several_starts_of_medoids_is_kept(features_of):
     gained = 0
     for seed in range(20):
         features = features_of(np.random.default_rng(seed).standard_normal((50, 3)))
-        few, many = (medoid_loss(gaps_of(features), run("kmedoids", features, 5, seed, n_starts=m)) for m in (1, 20))
+        few, many = (
+            medoid_loss(dissimilarities_of(features), run("kmedoids", features, 5, seed, n_starts=m)) for m in (1, 20)
+        )
         assert many <= few + 1e-9
         gained += many < few - 1e-9
     assert gained > 0
@@ -254,14 +180,14 @@ def test_medoids_without_their_package_say_what_to_install(monkeypatch):
 
 
 def test_affinity_is_gaussian_with_the_median_of_pairs_that_differ():
-    gaps = np.array([[0, 0, 2, 8], [0, 0, 4, 6], [2, 4, 0, 0], [8, 6, 0, 0]], dtype=float)
-    np.testing.assert_allclose(gaussian_affinity(gaps), np.exp(-gaps / (2 * 5)))
+    apart = np.array([[0, 0, 2, 8], [0, 0, 4, 6], [2, 4, 0, 0], [8, 6, 0, 0]], dtype=float)
+    np.testing.assert_allclose(gaussian_affinity(apart), np.exp(-apart / (2 * 5)))
     np.testing.assert_array_equal(gaussian_affinity(np.zeros((3, 3))), np.ones((3, 3)))
 
 
 @pytest.mark.parametrize("k", [1, 3, 10])
 def test_spectral_rows_span_the_leading_eigenvectors_and_have_length_one(k):
-    affinity = gaussian_affinity(random_gaps(np.random.default_rng(k), 1, 10)[0])
+    affinity = gaussian_affinity(random_dissimilarities(np.random.default_rng(k), 1, 10)[0])
     degrees = affinity.sum(axis=1)
     vectors = np.linalg.eigh(np.diag(degrees**-0.5) @ affinity @ np.diag(degrees**-0.5))[1][:, -k:]
     cosines = vectors @ vectors.T
@@ -278,7 +204,7 @@ def test_spectral_agrees_with_sklearn(features_of, spread, least):
         truth = rng.permutation(np.arange(60) % 3)
         features = features_of(np.array([[0, 0], [6, 0], [0, 6]])[truth] + spread * rng.standard_normal((60, 2)))
         theirs = SpectralClustering(3, affinity="precomputed", random_state=seed)
-        theirs.fit(gaussian_affinity(gaps_of(features)))
+        theirs.fit(gaussian_affinity(dissimilarities_of(features)))
         assert adjusted_rand_score(theirs.labels_, run("spectral", features, 3)) >= least
 
 
@@ -288,13 +214,13 @@ def test_spectral_groups_do_not_depend_on_units(features_of):
     assert same_groups(small, large)
 
 
-def test_an_sample_in_none_of_the_leading_eigenvectors_has_finite_rows():
+def test_a_sample_in_none_of_the_leading_eigenvectors_has_finite_rows():
     rows = spectral_rows(np.eye(5), 2)
     assert np.isfinite(rows).all()
     assert sorted((rows**2).sum(axis=1)) == pytest.approx([0, 0, 0, 1, 1])
 
 
-def test_spectral_leaves_an_sample_far_from_all_others_alone():
+def test_spectral_leaves_a_sample_far_from_all_others_alone():
     places = np.append(np.random.default_rng(0).standard_normal(12), 1e4)
     labels = run("spectral", OnlyPairs(((places[:, None] - places) ** 2)[None]), 2)
     assert same_groups(labels, np.arange(13) == 12)
@@ -307,7 +233,7 @@ def agglomerated(features, k, kind):
     """What scikit-learn finds."""
     if kind == "ward":
         return AgglomerativeClustering(k, linkage=kind).fit_predict(features.table)
-    return AgglomerativeClustering(k, metric="precomputed", linkage=kind).fit_predict(gaps_of(features))
+    return AgglomerativeClustering(k, metric="precomputed", linkage=kind).fit_predict(dissimilarities_of(features))
 
 
 @pytest.mark.parametrize("kind", LINKAGES)
@@ -328,7 +254,7 @@ def test_complete_linkage_is_that_of_r(reference, features_of, data):
 
 def test_a_tree_is_cut_as_scipy_does_where_there_are_no_ties():
     for seed in range(10):
-        merges = linkage(squareform(random_gaps(np.random.default_rng(seed), 1, 20)[0]), "average")
+        merges = linkage(squareform(random_dissimilarities(np.random.default_rng(seed), 1, 20)[0]), "average")
         for k in range(1, 21):
             assert same_groups(cut(merges, k), fcluster(merges, k, "maxclust"))
 
@@ -341,7 +267,7 @@ def test_a_tree_with_ties_is_cut_into_exactly_k_where_scipy_gives_fewer():
 
 def test_average_is_the_default_and_needs_no_coordinates():
     rng = np.random.default_rng(0)
-    features = OnlyPairs(random_gaps(rng, 2, 25))
+    features = OnlyPairs(random_dissimilarities(rng, 2, 25))
     for name in ("hierarchical", Hierarchical()):
         np.testing.assert_array_equal(run(name, features, 4), run("average", features, 4))
     assert not same_groups(run("average", features, 4), run("complete", features, 4))

@@ -18,7 +18,8 @@ from sparsecluster._clusterers.registry import CLUSTERERS, ON_ROWS, make_cluster
 from sparsecluster._clusterers.spectral import Spectral, gaussian_affinity
 from sparsecluster._features.base import Rows, SeenRows, SparseRows
 from tests import naive
-from tests.test_clusterer_kinds import LINKAGES, NAMES, OnlyPairs, clear_groups, make, random_gaps, run, same_groups
+from tests.helpers.clusterers import LINKAGES, NAMES, OnlyPairs, clear_groups, make, random_dissimilarities, run
+from tests.helpers.common import same_groups
 
 # ---------------------------------------------------------------- a user's own
 
@@ -74,20 +75,20 @@ def test_an_own_object_of_sklearn_is_not_changed(features_of):
 
 @pytest.mark.parametrize("name", ["metric", "dissimilarity"])
 def test_an_own_object_that_asks_for_dissimilarities_gets_them(seen, name):
-    features = OnlyPairs(random_gaps(np.random.default_rng(0), 3, 10))
+    features = OnlyPairs(random_dissimilarities(np.random.default_rng(0), 3, 10))
     own = Own(Written(**{name: "precomputed"}))
     assert own.needs == "pairs"
     own.cluster(features, np.array([0, 2]), 2, np.random.default_rng(0))
-    np.testing.assert_allclose(seen[0][0], features.gaps[[0, 2]].sum(axis=0))
+    np.testing.assert_allclose(seen[0][0], features.apart[[0, 2]].sum(axis=0))
 
 
 @pytest.mark.parametrize("name", ["affinity", "kernel"])
 def test_an_own_object_that_asks_for_affinities_gets_them(seen, name):
-    features = OnlyPairs(random_gaps(np.random.default_rng(0), 3, 10))
+    features = OnlyPairs(random_dissimilarities(np.random.default_rng(0), 3, 10))
     own = Own(Written(**{name: "precomputed"}))
     assert own.needs == "pairs"
     run(own, features, 2)
-    np.testing.assert_allclose(seen[0][0], gaussian_affinity(features.gaps.sum(axis=0)))
+    np.testing.assert_allclose(seen[0][0], gaussian_affinity(features.apart.sum(axis=0)))
 
 
 def test_an_own_object_that_asks_for_no_pairs_gets_coordinates(features_of, seen):
@@ -145,7 +146,7 @@ def test_the_wrong_number_of_labels_is_refused(features_of):
 
 
 @pytest.mark.parametrize(("labels", "shape"), [([0, 1], r"\(2,\)"), (np.zeros((60, 1)), r"\(60, 1\)"), (1, r"\(\)")])
-def test_labels_that_are_not_one_an_sample_are_refused(features_of, labels, shape):
+def test_labels_that_are_not_one_per_sample_are_refused(features_of, labels, shape):
     class Odd:
         def fit_predict(self, X):
             return labels

@@ -153,9 +153,9 @@ def test_the_plot_has_the_names_of_the_methods_and_the_numbers(found):
 
 
 def test_a_method_that_fails_is_a_row_with_its_reason_and_the_others_go_on():
-    gaps = X.copy()
-    gaps[3, 2] = np.nan
-    result = compare_methods(gaps, 2, methods=["if-pca", "ward"], truth=TRUTH, repeats=2)
+    missing = X.copy()
+    missing[3, 2] = np.nan
+    result = compare_methods(missing, 2, methods=["if-pca", "ward"], truth=TRUTH, repeats=2)
     frame = result.frame()
     assert frame.loc["if-pca", "failed"].startswith("ValueError: Input X contains NaN")
     assert "\n" not in frame.loc["if-pca", "failed"]

@@ -6,25 +6,12 @@ from scipy.optimize import minimize
 from scipy.spatial.distance import squareform
 from scipy.special import logsumexp
 
-from sparsecluster import COSA, GapCurve, PlainClustering
+from sparsecluster import GapCurve, PlainClustering
 from sparsecluster._kernels.cosa import inverse_exponential, sample_weights
-from sparsecluster.datasets import shifted_groups
 from sparsecluster.methods._weights import alternate
 from sparsecluster.methods.cosa import PENALTIES, Entropic
 from tests import naive
-
-# Groups that overlap, so that any other random number or rounding shows.
-HARD = shifted_groups(mu=0.8, n_features=20, n_useful=8, group_size=12, seed=1).X
-# Three groups far apart in 6 of 12 features; of 14, 10 and 6 samples, so that only one numbering of them is right.
-FULL = shifted_groups(mu=4.0, n_features=12, n_useful=6, group_size=14, seed=0)
-ROWS = np.r_[0:14, 14:24, 28:34]
-EASY, TRUTH, USEFUL = FULL.X[ROWS], FULL.truth[ROWS], FULL.useful
-BOTH = pytest.mark.parametrize("weights", ["samples", "common"])
-
-
-def fit(table, **parameters):
-    return COSA(**{"n_permutations": 3, "n_init": 3, **parameters}).fit(table)
-
+from tests.helpers.cosa import BOTH, EASY, HARD, TRUTH, USEFUL, by_pair, differences, fit
 
 # ---------------------------------------------------------------- slow twins
 
@@ -65,16 +52,6 @@ def slow_cosa(apart, n, penalty, near, steps):
         weights = slow_weights(apart, square.argsort(axis=1)[:, :near], penalty)
         scale += 0.1 * penalty
     return weights, squareform(slow_distances(apart, weights, scale))
-
-
-def by_pair(*matrices):
-    """Dissimilarities of the pairs in every feature, each with mean 1."""
-    apart = np.column_stack([squareform(matrix, checks=False) for matrix in matrices])
-    return apart / apart.mean(axis=0)
-
-
-def differences(column):
-    return np.abs(np.subtract.outer(column, column))
 
 
 def random_pairs(seed, n=7, p=5):
@@ -200,7 +177,7 @@ def test_groups_that_live_on_different_features_are_found_with_their_features(se
     found = fit(table)
     np.testing.assert_array_equal(found.labels_, truth)
     own, others = (np.where(mask, found.sample_weights_, np.nan) for mask in (mine, ~mine))
-    # Six features of forty have most of the weight of every sample; each of them more than any other feature on average.
+    # Six features of forty have most of the weight of every sample; each has more than any other feature on average.
     assert (np.nansum(own, axis=1) > 0.6).all()
     groups = [truth == c for c in range(3)]
     assert all(np.nanmin(own[g].mean(axis=0)) > np.nanmax(others[g].mean(axis=0)) for g in groups)
@@ -230,7 +207,7 @@ def test_any_clusterer_of_pairs_will_do(clusterer):
 
 
 @pytest.mark.parametrize("penalty", [0.05, 0.2, 1.0, 10.0])
-def test_weights_minimise_the_sum_with_the_entropy(penalty):
+def test_weights_minimize_the_sum_with_the_entropy(penalty):
     gains = np.random.default_rng(0).random(6)
 
     def paid(weights):

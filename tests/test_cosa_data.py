@@ -11,7 +11,8 @@ import sparsecluster.methods._bounded
 import sparsecluster.methods.cosa
 from sparsecluster import COSA
 from sparsecluster.datasets import mixed_groups, shifted_groups
-from tests.test_cosa import BOTH, EASY, HARD, TRUTH, by_pair, differences, fit
+from tests.helpers.common import refuses
+from tests.helpers.cosa import BOTH, EASY, HARD, TRUTH, by_pair, differences, fit
 
 RNG = np.random.default_rng(7)
 NUMBERS = RNG.normal(size=(20, 4))
@@ -21,16 +22,11 @@ RANKS = RNG.integers(0, 5, (20, 2))
 ALL_ALIKE = {"penalty": 1e6, "max_iter": 1}
 
 
-def refuses(*words, error=ValueError):
-    """The message has all these words, in this order."""
-    return pytest.raises(error, match="(?s)" + ".*".join(words))
-
-
 def unlike(column):
     return (np.asarray(column)[:, None] != np.asarray(column)).astype(float)
 
 
-def with_gaps(table, share=0.1):
+def with_missing(table, share=0.1):
     return np.where(np.random.default_rng(0).random(table.shape) < share, np.nan, table)
 
 
@@ -78,15 +74,15 @@ def test_numbers_are_compared_by_their_distance(table):
     np.testing.assert_array_equal(auto.labels_, manhattan.labels_)
 
 
-def test_numbers_with_gaps_are_compared_by_their_distance_too():
-    table = with_gaps(HARD)
+def test_numbers_with_missing_values_are_compared_by_their_distance_too():
+    table = with_missing(HARD)
     auto, manhattan = fit(table, **ALL_ALIKE), fit(table, metric="manhattan", **ALL_ALIKE)
     np.testing.assert_allclose(auto.dissimilarity_, manhattan.dissimilarity_, rtol=0, atol=1e-6)
 
 
 @pytest.mark.parametrize("metric", ["manhattan", "hamming"])
 def test_a_pair_that_is_not_seen_is_an_average_pair(metric):
-    table = with_gaps(HARD if metric == "manhattan" else RNG.integers(0, 3, (36, 8)).astype(float))
+    table = with_missing(HARD if metric == "manhattan" else RNG.integers(0, 3, (36, 8)).astype(float))
     matrices = []
     for column in table.T:
         seen = ~np.isnan(column)
@@ -115,7 +111,7 @@ def clear_mixture():
 @pytest.mark.parametrize(
     ("make", "metric"),
     [
-        (lambda: with_gaps(EASY, 0.05), "auto"),
+        (lambda: with_missing(EASY, 0.05), "auto"),
         (lambda: EASY, "manhattan"),
         (lambda: [differences(column) for column in EASY.T], "precomputed"),
         (clear_categories, "auto"),
@@ -123,7 +119,7 @@ def clear_mixture():
         (lambda: scipy.sparse.csr_array(EASY), "auto"),
         (lambda: EASY.astype(np.float32), "auto"),
     ],
-    ids=["gaps", "manhattan", "precomputed", "categories", "mixed", "sparse", "float32"],
+    ids=["missing values", "manhattan", "precomputed", "categories", "mixed", "sparse", "float32"],
 )
 def test_clear_groups_are_found_in_every_kind_of_table(weights, make, metric):
     found = fit(make(), weights=weights, metric=metric)
@@ -136,12 +132,12 @@ def test_clear_groups_are_found_in_every_kind_of_table(weights, make, metric):
 
 
 @BOTH
-@pytest.mark.parametrize("kind", ["numbers", "gaps", "mixed", "precomputed"])
+@pytest.mark.parametrize("kind", ["numbers", "missing values", "mixed", "precomputed"])
 def test_order_of_rows_and_columns_does_not_matter(weights, kind):
     if kind == "mixed":
         table = mixed_groups(n_features=12, n_useful=6, group_size=12, seed=2).X
     else:
-        table = with_gaps(HARD) if kind == "gaps" else HARD
+        table = with_missing(HARD) if kind == "missing values" else HARD
     rng = np.random.default_rng(0)
     rows, columns = rng.permutation(table.shape[0]), rng.permutation(table.shape[1])
     other = table.iloc[rows, columns] if kind == "mixed" else table[np.ix_(rows, columns)]

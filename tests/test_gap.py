@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sparsecluster._search.gap import gap_curve
 
 from sparsecluster._kernels.select import largest
+from sparsecluster._search.gap import gap_curve
 from sparsecluster._search.search import search_sizes
 from sparsecluster._search.sizes import FIXED_RATIO, FIXED_STARTS, Effort, NestedSubsets, choose_size, golden_section
 from sparsecluster._search.starts import ladder

@@ -9,6 +9,7 @@ from scipy import sparse
 
 import sparsecluster.methods.sas
 from sparsecluster import SASClustering, rand_index
+from tests.helpers.common import refuses
 
 TRUTH = np.repeat([0, 1, 2], [14, 10, 6])
 COLORS = np.array(["red", "green", "blue"], dtype=object)
@@ -17,11 +18,6 @@ MEMBERS = {"a": [0, 1, 2], "b": [3, 4], "c": [5, 6, 7, 8], "d": [9, 10]}
 ALONE = [11, 12, 13]
 USEFUL = np.isin(np.arange(14), [0, 1, 2, 3, 4, 13])
 NAMED = ["a"] * 3 + ["b"] * 2 + ["c"] * 4 + ["d"] * 2 + [None] * 3
-
-
-def refuses(*words):
-    """The message has all these words, in this order."""
-    return pytest.raises(ValueError, match="(?s)" + ".*".join(words))
 
 
 def numbers(truth=TRUTH, useful=USEFUL, seed=0, far=6.0):
@@ -53,7 +49,7 @@ def frame(table):
 
 KINDS = {
     "numbers": (lambda table: table, {}),
-    "numbers with gaps": (
+    "numbers with missing values": (
         lambda table: np.where(np.random.default_rng(1).random(table.shape) < 0.1, np.nan, table),
         {},
     ),
@@ -277,7 +273,7 @@ MANY_X = numbers(MANY, far=4.0)
 @pytest.mark.parametrize("size", ["auto", "given"])
 def test_a_sample_finds_what_all_samples_would(kind, groups, size):
     # 60 samples, of which clusterers on pairs take a quarter.
-    rows = kind in ("numbers", "numbers with gaps", "levels", "sparse")
+    rows = kind in ("numbers", "numbers with missing values", "levels", "sparse")
     size = size if size == "auto" else 3 if groups else 6
     found = fit_kind(kind, MANY_X, subsample=60 if rows else 240, feature_groups=groups, n_features_to_select=size)
     assert rand_index(MANY, found.labels_) > 0.99

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from itertools import product
 
 import numpy as np
@@ -16,6 +15,7 @@ from sparsecluster.datasets import shifted_groups
 from sparsecluster.methods import ifpca
 from sparsecluster.methods._screening import by_higher_criticism, higher_criticism, screen
 from tests import naive
+from tests.helpers.common import refuses, within
 
 # Two groups of 16 and 14 samples, far apart in 8 of 200 features.
 TWO = shifted_groups(mu=10.0, n_features=200, n_useful=8, group_size=16, seed=0).X[:30]
@@ -28,11 +28,6 @@ def fit(table, n_clusters=3, **parameters):
     return IFPCA(n_clusters, **parameters).fit(table)
 
 
-def refuses(*words, error=ValueError):
-    """The message has all these words, in this order."""
-    return pytest.raises(error, match="(?s)" + ".*".join(words))
-
-
 def standardized(table):
     return (table - table.mean(axis=0)) / table.std(axis=0, ddof=1)
 
@@ -41,18 +36,13 @@ def left_vectors(table, count):
     return np.linalg.svd(standardized(table), full_matrices=False)[0][:, :count]
 
 
-def within(places, labels):
-    return sum(((places[group] - places[group].mean(axis=0)) ** 2).sum() for group in naive.members(labels))
-
-
 # ---------------------------------------------------------------- the authors' own program
 
 
 @pytest.mark.parametrize("data", ["gauss", "leukemia500"])
 def test_with_the_null_of_the_authors_the_groups_are_theirs_or_better(reference, monkeypatch, data):
     """K-means on the singular vectors ends no higher than at their labels, which no Lloyd pass changes either."""
-    results = json.loads((reference.folder / "ifpca_reference.json").read_text())
-    result = next(each for each in results if each["data"] == data)
+    result = reference.ifpca(data)
     table, null, k = reference.table(data), reference.table(f"{data}_ksnull"), result["k"]
     monkeypatch.setattr(ifpca, "null_statistics", lambda *args: null[:, None])
     found = fit(table, k)
@@ -65,7 +55,7 @@ def test_with_the_null_of_the_authors_the_groups_are_theirs_or_better(reference,
     theirs = np.unique(result["labels"], return_inverse=True)[1]
     centers = np.array([places[group].mean(axis=0) for group in naive.members(theirs)])
     np.testing.assert_array_equal(((places[:, None] - centers) ** 2).sum(axis=2).argmin(axis=1), theirs)
-    better = within(places, found.labels_) < within(places, theirs) * (1 - 1e-9)
+    better = within(places, found.labels_).sum() < within(places, theirs).sum() * (1 - 1e-9)
     assert better or rand_index(found.labels_, theirs) == 1.0
 
 
@@ -97,9 +87,9 @@ def test_places_are_the_leading_left_singular_vectors_in_the_order_of_the_rows(k
 def test_groups_are_k_means_of_the_places(k):
     """No lower sum of squares from thirty starts of scikit-learn, and no better by moving a sample."""
     found = fit(HARD, k)
-    value = within(found.embedding_, found.labels_)
+    value = within(found.embedding_, found.labels_).sum()
     assert value <= KMeans(k, n_init=30, random_state=0).fit(found.embedding_).inertia_ * (1 + 1e-9)
-    best = naive.best_after_one_move(lambda labels: -within(found.embedding_, labels), found.labels_, k)
+    best = naive.best_after_one_move(lambda labels: -within(found.embedding_, labels).sum(), found.labels_, k)
     assert best <= -value + 1e-12
 
 
@@ -107,7 +97,7 @@ def test_two_groups_in_one_dimension_are_the_best_split_there_is():
     found = fit(HARD, 2)
     order = np.argsort(found.embedding_[:, 0])
     splits = (np.isin(np.arange(30), order[:size]).astype(int) for size in range(1, 30))
-    best = min(splits, key=lambda labels: within(found.embedding_, labels))
+    best = min(splits, key=lambda labels: within(found.embedding_, labels).sum())
     assert rand_index(best, found.labels_) == 1.0
 
 
@@ -183,7 +173,7 @@ def test_new_samples_are_projected_and_join_the_nearest_center():
 
 def test_the_score_is_the_share_of_the_spread_of_the_places_that_the_groups_explain():
     found = fit(HARD)
-    assert found.score(HARD) == pytest.approx(1 - within(found.embedding_, found.labels_) / 2, rel=1e-9)
+    assert found.score(HARD) == pytest.approx(1 - within(found.embedding_, found.labels_).sum() / 2, rel=1e-9)
 
 
 def test_features_left_out_have_no_say():
@@ -271,7 +261,7 @@ def test_the_smallest_tables_work(shape):
 # ---------------------------------------------------------------- refusals
 
 
-def test_gaps_are_refused_in_fit_and_in_predict():
+def test_missing_values_are_refused_in_fit_and_in_predict():
     table = TWO.copy()
     table[1:3, 5] = np.nan
     with refuses("NaN", "1 of 200 columns", "'x5'", "IFPCA"):

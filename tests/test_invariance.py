@@ -17,13 +17,12 @@ import sparsecluster._search.search
 import sparsecluster._utils.parallel
 from sparsecluster import SASClustering
 from sparsecluster.datasets import shifted_groups
+from tests.helpers.common import three_groups
 
 # Groups that overlap: every start ends elsewhere, so that any other random number or rounding shows.
 HARD = shifted_groups(mu=0.6, n_features=60, n_useful=10, group_size=15, seed=1).X
-# Groups far apart, of 14, 10 and 6 samples, so that only one numbering of them is right.
-FULL = shifted_groups(mu=10.0, n_features=30, n_useful=6, group_size=14, seed=0)
-ROWS = np.r_[0:14, 14:24, 28:34]
-EASY, TRUTH, USEFUL = FULL.X[ROWS], FULL.truth[ROWS], FULL.useful
+# Groups far apart.
+EASY, TRUTH, USEFUL = three_groups(mu=10.0, n_features=30, n_useful=6)
 
 
 def fit(table, **parameters):

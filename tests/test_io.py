@@ -128,7 +128,7 @@ def test_signs_in_quotes_divide_nothing(put):
 @pytest.mark.parametrize(
     "word", ["", "NA", "N/A", "NaN", "nan", "NULL", "null", "None", "?", ".", " NA", "NA ", "#N/A"]
 )
-def test_words_for_a_gap_are_gaps_and_the_column_stays_one_of_numbers(put, word):
+def test_words_for_a_missing_value_are_missing_values_and_the_column_stays_one_of_numbers(put, word):
     X = read_table(put("table.csv", f"a,b,c\n1,{word},3\n4,5,6\n")).X
     np.testing.assert_array_equal(X.to_numpy(dtype=float), [[1, np.nan, 3], [4, 5, 6]])
 

@@ -66,7 +66,7 @@ def test_scores_of_single_precision_are_right_to_single_precision():
     np.testing.assert_allclose(found, naive.scores(table, labels), rtol=0, atol=1e-6)
 
 
-def test_a_cluster_an_sample_explains_all_and_never_more():
+def test_one_cluster_per_sample_explains_all_and_never_more():
     table = centered(np.random.default_rng(0), 7, 300)
     found = between_scores(table, (table**2).sum(axis=0), np.arange(7, dtype=np.int32), 7)
     assert found.max() <= 1.0
@@ -127,7 +127,7 @@ def test_samples_are_drawn_in_proportion_to_their_weights():
     assert draw(np.zeros(6), 0.7, taken) == 1
 
 
-def test_a_draw_at_the_very_end_is_an_sample_with_weight():
+def test_a_draw_at_the_very_end_is_a_sample_with_weight():
     weights, taken = np.array([0.1, 0.2, 0.3, 0.0]), np.zeros(4, bool)
     assert draw(weights, 1.0, taken) == 2
 

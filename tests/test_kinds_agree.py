@@ -7,18 +7,18 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.metrics import adjusted_rand_score
-from sparsecluster._data.tables import read_numbers
 
 from sparsecluster import SASClustering
 from sparsecluster._data.reading import Request, read
+from sparsecluster._data.tables import read_numbers
 from sparsecluster._features.coordinates import CoordinateFeatures
 from sparsecluster._features.numeric import NumericFeatures
 from sparsecluster._search.climb import climb
 from sparsecluster._search.search import search_size, search_sizes
 from sparsecluster._search.sizes import Effort, choose_size
 from tests import naive
-from tests.test_kinds import K, N, P, apart_of, codes, matrix_case, numbers, punched, some_labels, table_case
+from tests.helpers.common import same_groups
+from tests.helpers.kinds import K, N, P, apart_of, codes, matrix_case, numbers, some_labels, table_case, with_missing
 
 SIZES = range(1, P + 1)
 TRUTH = np.repeat(np.arange(3), 10)
@@ -47,10 +47,6 @@ def squared_distances(table):
     return [(x[:, None] - x) ** 2 for x in table.T]
 
 
-def same_groups(left, right):
-    return adjusted_rand_score(left, right) == 1.0
-
-
 # ---------------------------------------------------------------- zeros and ones
 
 
@@ -58,7 +54,7 @@ def kinds_of_bits(table):
     """What zeros and ones can be read as."""
     p = table.shape[1]
     kinds = {kind: table_case(table, [kind] * p) for kind in ("sqeuclidean", "hamming", "manhattan")}
-    # Without gaps two levels are read as numbers; as if there were some, as levels.
+    # Without missing values two levels are read as numbers; as if there were some, as levels.
     kinds["levels"] = table_case(table, ["hamming"] * p)
     kinds["levels"] = kinds["levels"]._replace(source=replace(kinds["levels"].source, has_gaps=True))
     kinds["function"] = table_case(table, [distance] * p)
@@ -161,12 +157,12 @@ def test_fits_on_squared_distances_are_those_on_numbers():
 # ---------------------------------------------------------------- functions
 
 
-@pytest.mark.parametrize("gaps", [False, True])
+@pytest.mark.parametrize("missing", [False, True])
 @pytest.mark.parametrize("kind", ["sqeuclidean", "manhattan", "hamming"])
-def test_a_column_its_function_and_its_matrix_are_the_same(kind, gaps):
+def test_a_column_its_function_and_its_matrix_are_the_same(kind, missing):
     rng = np.random.default_rng(0)
     table = codes(rng, N, P) if kind == "hamming" else rng.standard_normal((N, P))
-    table = punched(rng, table) if gaps else table
+    table = with_missing(rng, table) if missing else table
     function = {"sqeuclidean": lambda x, y: (x - y) ** 2, "manhattan": distance, "hamming": lambda x, y: float(x != y)}
     named, given = table_case(table, [kind] * P), table_case(table, [function[kind]] * P)
     every = [case.features() for case in (named, given, matrix_case(named.deltas))]
@@ -200,11 +196,11 @@ def test_ranks_do_not_change_where_the_order_stays(change):
     np.testing.assert_array_equal(read_numbers(table, "ordinal", names).values, np.column_stack(ranks))
 
 
-# ---------------------------------------------------------------- gaps
+# ---------------------------------------------------------------- missing values
 
 
-def test_where_nothing_is_missing_gaps_change_nothing():
-    """A column of gaps that is kept out sends the others on another way, to the same end."""
+def test_where_nothing_is_missing_the_way_through_missing_values_changes_nothing():
+    """A column without any value that is kept out sends the others on another way, to the same end."""
     table = clear_numbers()
     plain = table_case(table, ["sqeuclidean"] * P)
     other = plain._replace(source=replace(plain.source, has_gaps=True))
@@ -223,9 +219,9 @@ def test_where_nothing_is_missing_gaps_change_nothing():
 
 
 @pytest.mark.parametrize("kind", ["sqeuclidean", "hamming", "manhattan"])
-def test_a_column_with_gaps_is_that_of_the_samples_that_have_it_times_their_share(kind):
+def test_a_column_with_missing_values_is_that_of_the_samples_that_have_it_times_their_share(kind):
     rng = np.random.default_rng(0)
-    table = punched(rng, codes(rng, N, P) if kind == "hamming" else numbers(rng, N, P))
+    table = with_missing(rng, codes(rng, N, P) if kind == "hamming" else numbers(rng, N, P))
     features = table_case(table, [kind] * P).features()
     for a in range(P):
         have = np.flatnonzero(~np.isnan(table[:, a]))
@@ -252,7 +248,7 @@ def test_columns_that_say_the_same_are_together_what_each_is_alone():
         np.testing.assert_allclose(mine, theirs, atol=1e-13)
 
 
-def test_without_standardising_a_group_is_the_mean_of_its_columns_too():
+def test_without_standardizing_a_group_is_the_mean_of_its_columns_too():
     table = np.random.default_rng(0).standard_normal((N, 4))
     features = table_case(table, ["sqeuclidean"] * 4, np.array([0, 0, 0, 1])).features(standardize=False)
     mean = np.mean(squared_distances(table[:, :3]), axis=0)

@@ -11,11 +11,11 @@ from sparsecluster._features.alone import level_labels, level_score
 from sparsecluster._search.climb import climb
 from sparsecluster._search.sizes import Effort, choose_size
 from tests import naive
-from tests.test_kinds import (
+from tests.helpers.kinds import (
     CLIMBED,
     DELTAS,
     EXACT_ALONE,
-    GAPS,
+    INCOMPLETE,
     KINDS,
     SUBSETS,
     K,
@@ -154,7 +154,7 @@ def test_the_score_of_a_feature_alone_is_reached_and_not_exceeded(kind, k):
         missed.extend(found < best - 1e-12)
     if kind in EXACT_ALONE:
         assert not any(missed)
-    elif kind not in GAPS:
+    elif kind not in INCOMPLETE:
         assert np.mean(missed) <= 0.1
 
 

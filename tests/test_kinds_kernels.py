@@ -1,4 +1,4 @@
-"""Kernels for gaps, distances and matrices do what their slow twins do."""
+"""Kernels for missing values, distances and matrices do what their slow twins do."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from functools import partial
 
 import numpy as np
 import pytest
-from sparsecluster._kernels.gaps import improve_seen, seed_seen, seen_scores, sum_seen, within_seen
 
+from sparsecluster._kernels.gaps import improve_seen, seed_seen, seen_scores, sum_seen, within_seen
 from sparsecluster._kernels.manhattan import distance_within, sum_distances, sum_seen_distances
 from sparsecluster._kernels.matrices import (
     add_permuted_stack,
@@ -28,17 +28,17 @@ PASSES = 1000
 DISSIMILARITIES = {SQUARES: lambda x, y: (x - y) ** 2, DISTANCES: lambda x, y: abs(x - y)}
 
 
-def with_gaps(rng, n, p, whole=False, share=0.3):
-    """Numbers, NaN in gaps; whole samples without any value among them, but no column without."""
+def with_missing(rng, n, p, whole=False, share=0.3):
+    """Numbers, NaN where one is missing; whole samples without any value among them, but no column without."""
     table = naive.random_table(rng, n, p, whole)
-    gaps = rng.random((n, p)) < share
-    gaps[rng.integers(n, size=n // 6)] = True
-    gaps[rng.integers(n, size=p), np.arange(p)] = False
-    return np.where(gaps, np.nan, table)
+    missing = rng.random((n, p)) < share
+    missing[rng.integers(n, size=n // 6)] = True
+    missing[rng.integers(n, size=p), np.arange(p)] = False
+    return np.where(missing, np.nan, table)
 
 
 def as_seen(table):
-    """Columns with mean 0 over what is seen and 0 in gaps, and the mask of what is seen."""
+    """Columns with mean 0 over what is seen and 0 where one is missing, and the mask of what is seen."""
     centered = table - np.nanmean(table, axis=0)
     return np.nan_to_num(centered), (~np.isnan(table)).astype(np.uint8)
 
@@ -47,11 +47,11 @@ def minus(value, labels):
     return -value(labels)
 
 
-def random_matrix(rng, n, gaps=0.0):
-    """A dissimilarity that is no distance, some pairs and a few samples not seen; the diagonal says which samples are."""
+def random_matrix(rng, n, missing=0.0):
+    """A dissimilarity that is no distance; some pairs and a few samples are missing, as the diagonal says."""
     matrix = np.tril(rng.random((n, n)), -1)
-    unseen = np.tril(rng.random((n, n)) < gaps, -1)
-    unseen[rng.integers(n, size=int(gaps * n) // 2)] = True
+    unseen = np.tril(rng.random((n, n)) < missing, -1)
+    unseen[rng.integers(n, size=int(missing * n) // 2)] = True
     matrix[unseen] = np.nan
     matrix = np.tril(matrix, -1) + np.tril(matrix, -1).T
     alone = np.isnan(matrix + np.where(np.eye(n), np.nan, 0.0)).all(axis=1)
@@ -65,7 +65,7 @@ def random_matrix(rng, n, gaps=0.0):
 @pytest.mark.parametrize(("n", "p", "k"), SHAPES)
 def test_sums_and_counts_are_of_what_is_seen(n, p, k):
     rng = np.random.default_rng(n)
-    table = with_gaps(rng, n, p)
+    table = with_missing(rng, n, p)
     labels = naive.random_labels(rng, n, k)
     sums, counts, sizes = np.full((k, p), 7.0), np.full((k, p), 7.0), np.full(k, 7.0)
     sum_seen(np.nan_to_num(table), (~np.isnan(table)).astype(np.uint8), labels, sums, counts, sizes)
@@ -78,7 +78,7 @@ def test_sums_and_counts_are_of_what_is_seen(n, p, k):
 @pytest.mark.parametrize(("n", "p", "k"), SHAPES)
 def test_squared_distances_to_centers_are_of_what_is_seen(n, p, k):
     rng = np.random.default_rng(n)
-    table, seen = as_seen(with_gaps(rng, n, p))
+    table, seen = as_seen(with_missing(rng, n, p))
     weights, centers, labels = rng.random(p), rng.standard_normal((k, p)), naive.random_labels(rng, n, k)
     expected = sum(
         weights[a] * (table[i, a] - centers[labels[i], a]) ** 2 for i in range(n) for a in range(p) if seen[i, a]
@@ -91,7 +91,7 @@ def test_squared_distances_to_centers_are_of_what_is_seen(n, p, k):
 def test_seeds_are_those_of_the_twin(n, p, k, whole):
     rng = np.random.default_rng(n)
     for _ in range(20):
-        table = with_gaps(rng, n, p, whole)
+        table = with_missing(rng, n, p, whole)
         seen, uniforms = (~np.isnan(table)).astype(np.uint8), rng.random(k)
         # Weights of 1, 2 or 4 keep sums of whole numbers exact, so that ties come out the same.
         weights = 2.0 ** rng.integers(3, size=p)
@@ -106,7 +106,7 @@ def test_seeds_are_those_of_the_twin(n, p, k, whole):
 def test_passes_and_moves_over_what_is_seen_are_those_of_the_twin(n, p, k, lloyd_passes):
     rng = np.random.default_rng(n)
     for _ in range(5):
-        table, seen = as_seen(with_gaps(rng, n, p))
+        table, seen = as_seen(with_missing(rng, n, p))
         weights, labels = rng.random(p), naive.random_labels(rng, n, k)
         expected = naive.improve_of_seen(table, weights, seen, labels, k, lloyd_passes)
         improve_seen(table, weights, seen, labels, k, lloyd_passes, PASSES)
@@ -119,7 +119,7 @@ def test_passes_and_moves_over_what_is_seen_are_those_of_the_twin(n, p, k, lloyd
 def test_no_move_lowers_the_within_of_what_is_seen(n, p, k, lloyd_passes, whole):
     rng = np.random.default_rng(n)
     for _ in range(3):
-        table, seen = as_seen(with_gaps(rng, n, p, whole))
+        table, seen = as_seen(with_missing(rng, n, p, whole))
         weights, warm = rng.random(p), naive.random_labels(rng, n, k)
         minus_within = partial(minus, partial(naive.seen_within, table, weights, seen))
         labels = warm.copy()
@@ -132,7 +132,7 @@ def test_no_move_lowers_the_within_of_what_is_seen(n, p, k, lloyd_passes, whole)
 
 @pytest.mark.parametrize("lloyd_passes", [0, 3])
 @pytest.mark.parametrize(("n", "p", "k"), SHAPES)
-def test_without_gaps_labels_are_those_of_rows(n, p, k, lloyd_passes):
+def test_without_missing_values_labels_are_those_of_rows(n, p, k, lloyd_passes):
     rng = np.random.default_rng(n)
     for _ in range(20):
         table, seen = as_seen(naive.random_table(rng, n, p))
@@ -159,7 +159,7 @@ def test_samples_without_any_value_may_be_anywhere_and_stay_there(k):
 @pytest.mark.parametrize(("n", "p", "k"), SHAPES[1:])
 def test_scores_are_of_what_is_seen(n, p, k, whole):
     rng = np.random.default_rng(n)
-    given = with_gaps(rng, n, p, whole)
+    given = with_missing(rng, n, p, whole)
     given[:2] = np.arange(2)[:, None]  # so that every column varies
     table, seen = as_seen(given)
     squares = [naive.column_delta(x, DISSIMILARITIES[SQUARES]) for x in given.T]
@@ -173,7 +173,7 @@ def test_scores_are_of_what_is_seen(n, p, k, whole):
 
 
 def sorted_columns(table):
-    """Values of each column in ascending order, gaps last; where they come from; and how many are seen."""
+    """Values of each column in ascending order, missing ones last; where they come from; and how many are seen."""
     order = np.argsort(table.T, axis=1, kind="stable")
     counts = (~np.isnan(table)).sum(axis=0)
     return np.take_along_axis(table.T, order, axis=1), order.astype(np.int32), counts
@@ -184,7 +184,7 @@ def sorted_columns(table):
 @pytest.mark.parametrize(("n", "p", "k"), SHAPES)
 def test_withins_of_distances_are_sums_over_pairs(n, p, k, whole, share):
     rng = np.random.default_rng(n)
-    table = with_gaps(rng, n, p, whole, share) if share else naive.random_table(rng, n, p, whole)
+    table = with_missing(rng, n, p, whole, share) if share else naive.random_table(rng, n, p, whole)
     deltas = [naive.column_delta(x, DISSIMILARITIES[DISTANCES]) for x in table.T]
     for labels in (naive.random_labels(rng, n, k), rng.integers(k, size=n, dtype=np.int32)):
         found = distance_within(*sorted_columns(table), labels, k)
@@ -194,11 +194,11 @@ def test_withins_of_distances_are_sums_over_pairs(n, p, k, whole, share):
 @pytest.mark.parametrize(("n", "p"), [(2, 1), (9, 4), (17, 6)])
 def test_sums_of_distances_are_over_the_columns_that_both_samples_have(n, p):
     rng = np.random.default_rng(n)
-    full, gapped, weights = rng.standard_normal((n, p)), with_gaps(rng, n, p), rng.random(p)
+    full, partial, weights = rng.standard_normal((n, p)), with_missing(rng, n, p), rng.random(p)
     deltas = [naive.column_delta(x, DISSIMILARITIES[DISTANCES]) for x in full.T]
     np.testing.assert_allclose(sum_distances(full), np.sum(deltas, axis=0), atol=1e-13)
-    deltas = np.array([naive.column_delta(x, DISSIMILARITIES[DISTANCES]) for x in gapped.T])
-    distances, seen = sum_seen_distances(gapped, weights)
+    deltas = np.array([naive.column_delta(x, DISSIMILARITIES[DISTANCES]) for x in partial.T])
+    distances, seen = sum_seen_distances(partial, weights)
     np.testing.assert_allclose(distances, np.nansum(deltas, axis=0), atol=1e-13)
     np.testing.assert_allclose(seen, np.tensordot(weights, ~np.isnan(deltas), 1), atol=1e-13)
 
@@ -257,9 +257,9 @@ def test_what_is_not_seen_of_a_column_does_not_count(k, kind):
 # ---------------------------------------------------------------- matrices
 
 
-def stack_of(rng, n, count=4, gaps=0.0):
+def stack_of(rng, n, count=4, missing=0.0):
     """A stack of matrices, which of them five features are, and the order of samples in each."""
-    stack = np.stack([random_matrix(rng, n, gaps) for _ in range(count)])
+    stack = np.stack([random_matrix(rng, n, missing) for _ in range(count)])
     places = np.array([2, 0, 3, 1, 0])
     orders = np.stack([rng.permutation(n) for _ in places])
     return stack, places, orders
@@ -283,11 +283,11 @@ def test_withins_of_matrices_are_sums_over_pairs(n, k, dtype):
         np.testing.assert_allclose(seen_stack_within(stack, *rest, labels, k), expected, rtol=1e-12, atol=1e-14)
 
 
-@pytest.mark.parametrize("gaps", [0.1, 0.6])
+@pytest.mark.parametrize("missing", [0.1, 0.6])
 @pytest.mark.parametrize(("n", "k"), [(2, 2), (5, 5), (9, 3), (17, 2)])
-def test_withins_of_matrices_with_gaps_count_the_pairs_seen(n, k, gaps):
+def test_withins_of_matrices_with_missing_pairs_count_the_pairs_seen(n, k, missing):
     rng = np.random.default_rng(n)
-    stack, *rest = stack_of(rng, n, gaps=gaps)
+    stack, *rest = stack_of(rng, n, missing=missing)
     deltas = of_features(stack, *rest)
     for labels in (naive.random_labels(rng, n, k), np.zeros(n, np.int32)):
         found = seen_stack_within(stack, *rest, labels, k)
@@ -311,9 +311,9 @@ def test_sums_of_matrices_add_up_what_features_say(n):
 
 
 @pytest.mark.parametrize("n", [2, 9, 14])
-def test_sums_of_matrices_with_gaps_say_how_much_they_saw(n):
+def test_sums_of_matrices_with_missing_pairs_say_how_much_they_saw(n):
     rng = np.random.default_rng(n)
-    stack, places, orders = stack_of(rng, n, gaps=0.4)
+    stack, places, orders = stack_of(rng, n, missing=0.4)
     weights, shares = rng.random((2, 5))
     total, seen = np.zeros((2, n, n))
     add_seen_stack(stack, places, orders, weights, shares, total, seen)

@@ -15,7 +15,7 @@ from sparsecluster._data.source import LEAST_SEEN, enough_seen, seen_counts
 from sparsecluster._features import matrices as matrices_module
 from sparsecluster._search.search import search_size
 from tests import naive
-from tests.test_kinds import (
+from tests.helpers.kinds import (
     KINDS,
     Case,
     K,
@@ -75,12 +75,12 @@ FORMS = {
 }
 
 
-def clear_matrices(gaps=0.0, n=60):
+def clear_matrices(missing=0.0, n=60):
     """Five matrices, of which the first three know the groups."""
     rng = np.random.default_rng(0)
     truth = TRUTH[:n]
     stack = np.stack([random_matrix(rng, n) + (a < 3) * (truth[:, None] != truth) for a in range(5)])
-    unseen = np.tril(rng.random(stack.shape) < gaps, -1)
+    unseen = np.tril(rng.random(stack.shape) < missing, -1)
     stack[unseen | unseen.transpose(0, 2, 1)] = np.nan
     return stack
 
@@ -95,10 +95,10 @@ def streamed(monkeypatch):
 # ---------------------------------------------------------------- forms of matrices
 
 
-@pytest.mark.parametrize("gaps", [0.0, 0.1])
+@pytest.mark.parametrize("missing", [0.0, 0.1])
 @pytest.mark.parametrize("form", FORMS)
-def test_matrices_give_one_answer_in_every_form(form, gaps, tmp_path):
-    stack = clear_matrices(gaps)
+def test_matrices_give_one_answer_in_every_form(form, missing, tmp_path):
+    stack = clear_matrices(missing)
     expected = SASClustering(3, metric="precomputed", n_permutations=3).fit(stack)
     found = SASClustering(3, metric="precomputed", n_permutations=3).fit(FORMS[form](stack, tmp_path))
     assert adjusted_rand_score(expected.labels_, TRUTH) == 1.0
@@ -133,9 +133,9 @@ def test_what_is_made_of_the_given_matrices_is_let_go(form, tmp_path):
     assert still_there() is None
 
 
-@pytest.mark.parametrize("gaps", [0.0, 0.1])
-def test_the_given_matrices_are_not_changed(gaps):
-    stack = clear_matrices(gaps, 20)
+@pytest.mark.parametrize("missing", [0.0, 0.1])
+def test_the_given_matrices_are_not_changed(missing):
+    stack = clear_matrices(missing, 20)
     before = stack.copy()
     features = matrix_case(stack).features()
     features.scores(some_labels(20), K)
@@ -165,9 +165,9 @@ def test_one_by_one_matrices_say_what_they_say_together(kind, monkeypatch):
         np.testing.assert_array_equal(three, one)
 
 
-@pytest.mark.parametrize("gaps", [0.0, 0.1])
-def test_each_matrix_is_read_once_a_pass_and_only_where_it_is_asked_for(gaps, streamed):
-    reader = Reader(clear_matrices(gaps, 20))
+@pytest.mark.parametrize("missing", [0.0, 0.1])
+def test_each_matrix_is_read_once_a_pass_and_only_where_it_is_asked_for(missing, streamed):
+    reader = Reader(clear_matrices(missing, 20))
     features = matrix_case(reader, deltas=[]).features()
     for each in (features, features.permuted(3)):
         reader.forget()
@@ -188,9 +188,9 @@ def test_no_more_than_one_matrix_is_in_memory(streamed):
     assert reader.most == 1
 
 
-@pytest.mark.parametrize("gaps", [0.0, 0.1])
-def test_memory_is_that_of_one_matrix_as_it_is_given_and_as_it_is_read(gaps, streamed):
-    features = matrix_case(Reader(np.tile(clear_matrices(gaps), (1, 5, 5))), deltas=[]).features()
+@pytest.mark.parametrize("missing", [0.0, 0.1])
+def test_memory_is_that_of_one_matrix_as_it_is_given_and_as_it_is_read(missing, streamed):
+    features = matrix_case(Reader(np.tile(clear_matrices(missing), (1, 5, 5))), deltas=[]).features()
     labels = some_labels(300)
 
     def most(what, *given):
@@ -202,8 +202,8 @@ def test_memory_is_that_of_one_matrix_as_it_is_given_and_as_it_is_read(gaps, str
         return peak / (300 * 300 * 8)
 
     assert most(features.scores, labels, K) < 2.5
-    # And the sum; with gaps, that of what is seen too.
-    assert most(features.seen_pairs, np.arange(5)) < (4.5 if gaps else 3.5)
+    # And the sum; with missing values, that of what is seen too.
+    assert most(features.seen_pairs, np.arange(5)) < (4.5 if missing else 3.5)
 
 
 def test_matrices_that_a_function_computes_are_kept_as_long_as_there_is_room(monkeypatch):
@@ -332,7 +332,9 @@ def test_a_matrix_of_few_samples_is_not_chosen_for_being_easy_to_explain():
 
 SAMPLED = {
     "numbers": lambda x, folder: {"X": x},
-    "numbers with gaps": lambda x, folder: {"X": np.where(np.random.default_rng(1).random(x.shape) < 0.1, np.nan, x)},
+    "numbers with missing values": lambda x, folder: {
+        "X": np.where(np.random.default_rng(1).random(x.shape) < 0.1, np.nan, x)
+    },
     "distances": lambda x, folder: {"X": x, "metric": "manhattan"},
     "categories": lambda x, folder: {"X": np.round(x / 3), "metric": "hamming"},
     "function": lambda x, folder: {"X": x, "metric": lambda left, right: abs(left - right)},

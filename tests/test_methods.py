@@ -10,69 +10,18 @@ from sklearn.utils import estimator_checks, get_tags
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import sparsecluster
-import sparsecluster.methods._screening
-import sparsecluster.methods.plain
-from sparsecluster.datasets import shifted_groups
 from sparsecluster.methods._base import SparseClusterer
 from sparsecluster.methods.registry import METHODS, PLANNED, make_method
+from tests.helpers.common import refuses
+from tests.helpers.methods import CORNERS, EVERY, HARD, USEFUL, corners, quick, those
 
-# Fewer copies, samples and starts: what is tested here does not depend on them.
-QUICK = {"n_permutations": 3, "n_bootstraps": 3, "n_init": 3}
-PLAIN_STARTS, N_NULL = 5, 4000
-
-EVERY = pytest.mark.parametrize("name", METHODS)
-
-
-def those(**promises):
-    """The methods of which the registry says so."""
-    return [name for name in METHODS if all(getattr(METHODS[name], key) == said for key, said in promises.items())]
-
-
-def quick(name, n_clusters=3, **parameters):
-    """A method of the registry that takes no longer than it must."""
-    made = make_method(name, n_clusters)
-    return made.set_params(**{key: value for key, value in QUICK.items() if key in made.get_params()}, **parameters)
-
-
-def refuses(*words, error=ValueError):
-    """The message has all these words, in this order."""
-    return pytest.raises(error, match="(?s)" + ".*".join(words))
-
-
-@pytest.fixture(autouse=True)
-def less_work(monkeypatch, tmp_path_factory):
-    """Fewer starts, and fewer simulated samples, kept in a folder where nobody takes them for all of them."""
-    monkeypatch.setattr(sparsecluster.methods.plain, "STARTS", PLAIN_STARTS)
-    monkeypatch.setattr(sparsecluster.methods._screening, "N_NULL", N_NULL)
-    monkeypatch.setenv("SPARSECLUSTER_CACHE", str(tmp_path_factory.getbasetemp() / "short-null"))
-
-
-# ---------------------------------------------------------------- tables
-
-
-def corners(sizes=(20, 15, 10), mu=4.0, own=8, n_features=40, seed=0):
-    """Each group is shifted by mu in eight features of its own, so that the groups are the corners of a triangle."""
-    rng = np.random.default_rng(seed)
-    truth, owner = np.repeat(np.arange(len(sizes)), sizes), np.arange(n_features) // own
-    return rng.standard_normal((truth.size, n_features)) + mu * (owner == truth[:, None]), truth, owner < len(sizes)
-
-
-def line(sizes=(12, 9, 6), mu=8.0, n_features=16, n_useful=12, seed=0):
-    """Three groups in a row: the middle one lies half-way between the two others in all useful features."""
-    full = shifted_groups(mu=mu, n_features=n_features, n_useful=n_useful, group_size=max(sizes), seed=seed)
-    rows = np.concatenate([group * max(sizes) + np.arange(size) for group, size in enumerate(sizes)])
-    return full.X[rows], full.truth[rows], full.useful
-
-
-# Groups of different sizes, the largest first, so that only one numbering of them is right.
-CORNERS, TRUTH, USEFUL = corners()
-# Groups that overlap, so that any other random number or rounding shows.
-HARD = shifted_groups(mu=0.8, n_features=30, n_useful=10, group_size=15, seed=1).X
-
+pytestmark = pytest.mark.usefixtures("less_work")
 
 # ---------------------------------------------------------------- scikit-learn
 
 
+# These checks are of a class, whatever its parameters; the first method of a class stands for it.
+CLASSES = list({type(quick(name)): name for name in reversed(METHODS)}.values())
 ONE_CLUSTER = "sets n_clusters=1, which is refused; runs with two clusters below"
 SETS_ONE_CLUSTER = (
     "check_dont_overwrite_parameters",
@@ -87,7 +36,7 @@ def expected_failures(estimator):
     return dict.fromkeys(SETS_ONE_CLUSTER, ONE_CLUSTER)
 
 
-@parametrize_with_checks([quick(name) for name in METHODS], expected_failed_checks=expected_failures)
+@parametrize_with_checks([quick(name) for name in CLASSES], expected_failed_checks=expected_failures)
 def test_every_method_is_a_scikit_learn_estimator(estimator, check):
     check(estimator)
 
@@ -99,7 +48,7 @@ def always_two_clusters(name):
     return type(f"Two{type(made).__name__}", (type(made),), two)(**made.get_params())
 
 
-@EVERY
+@pytest.mark.parametrize("name", CLASSES)
 @pytest.mark.parametrize("check", SETS_ONE_CLUSTER)
 @pytest.mark.filterwarnings("ignore:k >= N for N [*] N square matrix:RuntimeWarning")
 def test_checks_that_ask_for_one_cluster_pass_with_two(name, check):

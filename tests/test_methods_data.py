@@ -10,8 +10,10 @@ import scipy.sparse
 from sparsecluster import rand_index
 from sparsecluster.datasets import mixed_groups
 from sparsecluster.methods.registry import METHODS
-from tests.test_methods import CORNERS, EVERY, HARD, line, quick, refuses, those
-from tests.test_methods import less_work as less_work
+from tests.helpers.common import refuses, three_groups
+from tests.helpers.methods import CORNERS, EVERY, HARD, quick, those
+
+pytestmark = pytest.mark.usefixtures("less_work")
 
 NUMBERS_ONLY = pytest.mark.parametrize("name", those(takes="numbers"))
 COORDINATES = pytest.mark.parametrize("name", those(takes="coordinates"))
@@ -19,11 +21,11 @@ ANYTHING = pytest.mark.parametrize("name", those(takes="anything"))
 MORE_THAN_NUMBERS = pytest.mark.parametrize("name", [*those(takes="coordinates"), *those(takes="anything")])
 
 # Groups in a row, which all methods find that take more than numbers.
-ROW, ROW_TRUTH, _ = line()
+ROW, ROW_TRUTH, _ = three_groups(mu=8.0, n_features=16, n_useful=12, sizes=(12, 9, 6))
 NAMES = [f"gene{a}" for a in range(16)]
 
 
-def with_gaps(table, share=0.05):
+def with_missing(table, share=0.05):
     return np.where(np.random.default_rng(0).random(table.shape) < share, np.nan, table)
 
 
@@ -40,15 +42,15 @@ def letters(n_useful=9, n_features=12):
 
 
 def mixture():
-    """Numbers and categories, with gaps."""
+    """Numbers and categories, with missing values."""
     return mixed_groups(n_features=20, n_useful=16, group_size=12, shift=5.0, likely=0.9, gaps=0.05, seed=3)
 
 
-# ---------------------------------------------------------------- numbers without gaps
+# ---------------------------------------------------------------- numbers without missing values
 
 
 @NUMBERS_ONLY
-def test_gaps_are_refused_by_name_with_a_way_out(name):
+def test_missing_values_are_refused_by_name_with_a_way_out(name):
     table = ROW.copy()
     table[3, [5, 9]] = np.nan
     with refuses("NaN in 2 of 16 columns: 'gene5', 'gene9'", "takes numbers without gaps", "fill them in"):
@@ -56,11 +58,11 @@ def test_gaps_are_refused_by_name_with_a_way_out(name):
 
 
 @pytest.mark.parametrize("name", those(takes="numbers", predicts=True))
-def test_gaps_in_new_samples_are_refused_with_a_way_out(name):
+def test_missing_values_in_new_samples_are_refused_with_a_way_out(name):
     found = quick(name).fit(ROW)
     for ask in (found.predict, found.score):
         with refuses("NaN", type(found).__name__, "without gaps", "Fill them in"):
-            ask(with_gaps(ROW))
+            ask(with_missing(ROW))
 
 
 @pytest.mark.parametrize("name", those(takes="numbers", predicts=True))
@@ -112,16 +114,16 @@ def test_text_and_categories_are_compared_by_level(name, form):
 
 
 @MORE_THAN_NUMBERS
-def test_gaps_need_no_filling_in(name):
-    found = quick(name).fit(with_gaps(ROW))
+def test_missing_values_need_no_filling_in(name):
+    found = quick(name).fit(with_missing(ROW))
     np.testing.assert_array_equal(found.labels_, ROW_TRUTH)
     assert np.isfinite(found.feature_scores_).all()
     if METHODS[name].predicts:
-        np.testing.assert_array_equal(found.predict(with_gaps(ROW)), ROW_TRUTH)
+        np.testing.assert_array_equal(found.predict(with_missing(ROW)), ROW_TRUTH)
 
 
 @MORE_THAN_NUMBERS
-def test_numbers_and_categories_with_gaps_go_together(name):
+def test_numbers_and_categories_with_missing_values_go_together(name):
     table, truth, _ = mixture()
     assert table.isna().any(axis=None)
     found = quick(name).fit(table)

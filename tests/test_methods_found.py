@@ -6,13 +6,14 @@ import pytest
 from sklearn.exceptions import NotFittedError
 
 from sparsecluster.methods.registry import METHODS
-from tests.test_methods import CORNERS, EVERY, HARD, TRUTH, line, quick, refuses, those
-from tests.test_methods import less_work as less_work
-from tests.test_sas import plain_scores
+from tests.helpers.common import plain_scores, refuses, three_groups
+from tests.helpers.methods import CORNERS, EVERY, HARD, TRUTH, quick, those
+
+pytestmark = pytest.mark.usefixtures("less_work")
 
 NAMES = [f"gene{a}" for a in range(40)]
 FRAME = pd.DataFrame(CORNERS, columns=NAMES)
-ROW, ROW_TRUTH, _ = line()
+ROW, ROW_TRUTH, _ = three_groups(mu=8.0, n_features=16, n_useful=12, sizes=(12, 9, 6))
 # Columns that are kept out, at the beginning and in the middle.
 WITH_CONSTANTS = np.insert(CORNERS, [0, 9], [5.0, 1e300], axis=1)
 
@@ -20,8 +21,8 @@ WITH_CONSTANTS = np.insert(CORNERS, [0, 9], [5.0, 1e300], axis=1)
 # ---------------------------------------------------------------- groups
 
 
-# Sparse hierarchical clustering weighs features by the one direction in which pairs of samples spread most. In a triangle
-# there are two, and it takes the features of one group.
+# Sparse hierarchical clustering weighs features by the one direction in which pairs of samples spread most. In a
+# triangle there are two, and it takes the features of one group.
 SEES_ONE_DIRECTION = ("sparse-hierarchical",)
 # IF-PCA looks at k - 1 directions, each made as long as the others. Of groups in a row the second is noise.
 SEES_TWO_DIRECTIONS = ("if-pca",)

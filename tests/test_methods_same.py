@@ -14,8 +14,10 @@ from sklearn.base import clone
 import sparsecluster._utils.parallel
 from sparsecluster.datasets import mixed_groups
 from sparsecluster.methods.registry import METHODS
-from tests.test_methods import CORNERS, EVERY, HARD, TRUTH, quick, refuses, those
-from tests.test_methods import less_work as less_work
+from tests.helpers.common import refuses
+from tests.helpers.methods import CORNERS, EVERY, HARD, TRUTH, quick, those
+
+pytestmark = pytest.mark.usefixtures("less_work")
 
 # Fewer of them, since every pair is looked at in every feature.
 SOME = HARD[::2, ::3]
@@ -254,18 +256,18 @@ def test_shared_parameters_are_refused_before_the_table_is_looked_at(name, param
 
 # Where the work of a fit begins.
 WORK = {
-    "sas": "sas.choose_size",
-    "sparse-kmeans": "methods.bounded.tuned",
-    "sparse-hierarchical": "methods.bounded.tuned",
-    "sparse-kmedoids": "methods.bounded.tuned",
+    "sas": "methods.sas.choose_size",
+    "sparse-kmeans": "methods._bounded.tuned",
+    "sparse-hierarchical": "methods._bounded.tuned",
+    "sparse-kmedoids": "methods._bounded.tuned",
     "cosa": "methods.cosa.by_pair",
     "cosa-common": "methods.cosa.tuned",
     "regularized-kmeans": "methods.regularized.start",
     "if-pca": "methods.ifpca.null_statistics",
     "spectral-gem": "methods.spectral_gem.graph_spectrum",
     **dict.fromkeys((name for name in METHODS if name.startswith("screened")), "methods.screened.screen"),
-    **dict.fromkeys(("kmeans", "kmeans++", "complete", "ward", "spectral"), "clusterers.own.prepared"),
-    "kmedoids": "clusterers.kmedoids.seed_pairs",
+    **dict.fromkeys(("kmeans", "kmeans++", "complete", "ward", "spectral"), "_clusterers.own.prepared"),
+    "kmedoids": "_clusterers.kmedoids.seed_pairs",
 }
 
 

@@ -79,7 +79,7 @@ def test_a_kept_model_places_and_scores_new_samples_as_the_one_in_memory_to_the_
 
 
 def people(seed, n=60):
-    """Numbers, words, an order, truth values, dates and gaps."""
+    """Numbers, words, an order, truth values, dates and missing values."""
     rng = np.random.default_rng(seed)
     group = np.arange(n) % 3
     seen = rng.random((n, 8)) > 0.1
@@ -95,7 +95,7 @@ def people(seed, n=60):
 
 
 def strangers():
-    """New people from towns and of sizes that fit has not seen, and with gaps of every kind."""
+    """New people from towns and of sizes that fit has not seen, and with missing values of every kind."""
     frame = people(7, 30)
     frame["town"] = frame["town"].astype(object)
     frame.loc[0:3, "town"] = ["Atlantis", "", None, np.nan]
@@ -117,7 +117,7 @@ def strangers():
     ],
     ids=["five", "all", "tuned", "metrics", "groups"],
 )
-def test_words_orders_truth_values_dates_and_gaps_are_kept(again, parameters):
+def test_words_orders_truth_values_dates_and_missing_values_are_kept(again, parameters):
     table = people(0)
     fitted = SASClustering(3, **parameters).fit(table)
     loaded = again(fitted)
@@ -138,10 +138,10 @@ def test_a_model_of_a_sparse_matrix_is_kept(again, kind):
     assert_same_model(again(fitted), fitted, table, new, new.toarray())
 
 
-def test_gaps_in_numbers_are_kept(again):
-    holes = np.random.default_rng(0).random(X.shape) < 0.2
-    fitted = SASClustering(3, n_features_to_select=6).fit(np.where(holes, np.nan, X))
-    assert_same_model(again(fitted), fitted, np.where(holes, NEW, np.nan), np.full((2, 15), np.nan))
+def test_missing_values_in_numbers_are_kept(again):
+    missing = np.random.default_rng(0).random(X.shape) < 0.2
+    fitted = SASClustering(3, n_features_to_select=6).fit(np.where(missing, np.nan, X))
+    assert_same_model(again(fitted), fitted, np.where(missing, NEW, np.nan), np.full((2, 15), np.nan))
 
 
 def test_the_gap_curve_is_kept(again):

@@ -12,70 +12,31 @@ import re
 import shutil
 import subprocess
 import sys
-from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
 
 import sparsecluster
-from sparsecluster import progress
+from sparsecluster._utils import progress
 from sparsecluster._utils.progress import Progress
 
 SOURCE = Path(sparsecluster.__file__).parent
 FILES = sorted(SOURCE.rglob("*.py"))
 
-# What each file or folder of the package may import of it, besides itself. Upwards only.
-MAY_IMPORT = {
-    "version": set(),
-    "kernels": set(),
-    "features": {"kernels"},
-    "clusterers": {"features", "kernels"},
-    "climb": {"clusterers", "features", "kernels"},
-    "starts": {"climb", "features", "kernels"},
-    "progress": set(),
-    "parallel": {"progress"},
-    "search": {"climb", "features", "parallel", "starts"},
-    "consensus": {"climb", "clusterers", "features", "search"},
-    "sample": {"climb", "features", "profiles"},
-    "gap": {"features", "parallel"},
-    "sizes": {"climb", "features", "gap", "parallel", "search", "starts"},
-    "checks": {"features"},
-    "files": set(),
-    "io": set(),
-    "cache": {"features", "files"},
-    "profiles": {"features"},
-    "centers": {"features"},
-    "tables": {"checks", "features"},
-    "reading": {"centers", "checks", "features", "profiles", "tables"},
-    "parameters": {"checks"},
-    "base": {"checks", "features", "profiles", "reading", "report"},
-    "sas": {
-        *("base", "checks", "climb", "clusterers", "consensus", "features", "gap", "parallel", "parameters"),
-        *("profiles", "progress", "reading", "sample", "search", "sizes", "tables"),
-    },
-    "methods": {
-        *("base", "cache", "centers", "checks", "climb", "clusterers", "features", "gap", "kernels"),
-        *("parallel", "parameters", "progress", "reading", "sas", "tables"),
-    },
-    "experiments": {
-        *("clusterers", "datasets", "evaluate", "features", "files", "methods", "parallel", "plots", "progress"),
-        *("sas", "version"),
-    },
-    "compare": {"checks", "evaluate", "features", "methods", "parameters", "plots", "progress", "tables"},
-    "plots": {"centers", "checks", "evaluate", "features", "reading", "tables"},
-    "report": {"version", "features", "files", "plots", "profiles"},
-    "expression": {"checks", "features"},
-    "scanpy": {"plots", "report", "sas", "version"},
-    "models": {"version", "features", "files", "gap", "methods", "profiles", "reading", "sas"},
-    "evaluate": set(),
-    "datasets": {"cache", "features", "files"},
-    "__init__": {"version", "compare", "expression", "evaluate", "gap", "methods", "models", "sas"},
-    "__main__": {"cli"},
-    "cli": {
-        *("version", "checks", "compare", "datasets", "evaluate", "experiments", "files", "io", "methods"),
-        *("progress", "sas", "report", "models", "expression", "tables"),
-    },
-}
+# The rooms of the package from top to bottom. A room imports only from lower lines, not from its neighbors in its line.
+LAYERS = """
+__init__  __main__
+cli  scanpy
+report  experiments
+inspection  io
+methods  preprocessing
+_search  _data
+_clusterers
+_features
+_kernels  metrics  datasets
+_utils  _version
+"""
+DEPTH = {room: line for line, rooms in enumerate(LAYERS.split("\n")) for room in rooms.split()}
 
 
 def module_name(file):
@@ -116,20 +77,24 @@ print(json.dumps([time.perf_counter() - begin, sorted(sys.modules)]))
     assert not {"sklearn", "numba", "pandas", "matplotlib"} & set(runs[0][1])
 
 
+def test_the_picture_of_the_layers_shows_every_room():
+    assert set(DEPTH) == {room(module_name(file)) for file in FILES}
+
+
 @pytest.mark.parametrize("file", FILES, ids=module_name)
-def test_imports_go_one_way(file):
+def test_imports_go_down(file):
     home = room(module_name(file))
-    assert home in MAY_IMPORT, f"say in MAY_IMPORT what {home} may import"
-    used = {room(name) for name in imports(file) if name.split(".")[0] == "sparsecluster"} - {home}
-    assert used <= MAY_IMPORT[home]
+    ours = [name for name in imports(file) if name.split(".")[0] == "sparsecluster" and room(name) != home]
+    assert [name for name in ours if DEPTH[room(name)] <= DEPTH[home]] == []
 
 
-def test_the_one_way_has_no_circle():
-    tuple(TopologicalSorter(MAY_IMPORT).static_order())
+def test_no_test_module_imports_from_another():
+    modules = Path(__file__).parent.glob("test_*.py")
+    assert [file.name for file in modules if re.search(r"^\s*(from|import) tests\.test_", file.read_text(), re.M)] == []
 
 
-def test_evaluate_needs_only_numpy_and_scipy():
-    outside = {name.split(".")[0] for file in (SOURCE / "evaluate").glob("*.py") for name in imports(file)}
+def test_metrics_need_only_numpy_and_scipy():
+    outside = {name.split(".")[0] for file in (SOURCE / "metrics").glob("*.py") for name in imports(file)}
     assert outside == {"__future__", "numpy", "scipy", "sparsecluster"}
 
 
@@ -245,7 +210,7 @@ def test_progress_is_silent_about_what_is_soon_done(screen):
 def test_kernels_are_kept_in_a_private_folder_where_no_other_can_be_written(tmp_path):
     # Files in the place of folders: not even root can write into them.
     shutil.copytree(SOURCE, tmp_path / "sparsecluster", ignore=shutil.ignore_patterns("__pycache__"))
-    (tmp_path / "sparsecluster" / "kernels" / "__pycache__").touch()
+    (tmp_path / "sparsecluster" / "_kernels" / "__pycache__").touch()
     (tmp_path / "home").touch()
     (tmp_path / "temporary").mkdir()
     places = {"HOME": "home", "XDG_CACHE_HOME": "home", "TMPDIR": "temporary", "PYTHONPATH": "."}

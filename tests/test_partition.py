@@ -8,7 +8,8 @@ import pytest
 from sparsecluster._features.base import dissimilarity
 from sparsecluster._kernels.partition import improve_balanced
 from tests import naive
-from tests.test_clusterer_kinds import PASSES, OnlyPairs, random_gaps, run, same_groups
+from tests.helpers.clusterers import PASSES, OnlyPairs, random_dissimilarities, run
+from tests.helpers.common import same_groups
 
 # ---------------------------------------------------------------- partition
 
@@ -37,7 +38,7 @@ def swaps(labels, samples):
 
 
 def naive_balanced(similarity, labels, k):
-    """Twin of the kernel: the cheapest moves to clusters with fewer samples, then the best step of each sample in turn."""
+    """Twin of the kernel: the cheapest moves to clusters with fewer samples, then the best step of each sample."""
 
     def best(tries):
         return max(tries, key=lambda each: naive.similarity_objective(similarity, each), default=labels)
@@ -62,7 +63,7 @@ def similarities(rng, n):
     """A Gram matrix, and what stands for dissimilarities without coordinates."""
     table = rng.standard_normal((n, 3))
     yield table @ table.T
-    yield -random_gaps(rng, 1, n)[0] / 2
+    yield -random_dissimilarities(rng, 1, n)[0] / 2
 
 
 @pytest.mark.parametrize(("n", "k"), [(2, 2), (5, 5), (9, 3), (11, 3), (13, 2), (14, 4)])
@@ -94,7 +95,7 @@ def test_sizes_are_balanced_and_no_swap_improves(features_of, whole):
 def test_balanced_warm_labels_only_get_better_and_an_optimum_stays():
     rng = np.random.default_rng(0)
     for n, k in ((12, 3), (23, 4)):
-        features = OnlyPairs(random_gaps(rng, 2, n))
+        features = OnlyPairs(random_dissimilarities(rng, 2, n))
         similarity = features.pairs(np.arange(2)).similarity
         warm = rng.permutation(np.arange(n) % k).astype(np.int32)
         labels = run("partition", features, k, warm=warm)

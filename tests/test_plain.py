@@ -7,37 +7,25 @@ import pandas as pd
 import pytest
 import scipy.sparse
 from sklearn.cluster import AgglomerativeClustering, KMeans, SpectralClustering
-from threadpoolctl import threadpool_limits
 
 from sparsecluster import PlainClustering, rand_index
 from sparsecluster.datasets import shifted_groups
+from tests.helpers.common import refuses, three_groups, within
+
+pytestmark = pytest.mark.usefixtures("one_thread")
 
 ALGORITHMS = ["kmeans", "kmeans++", "complete", "ward", "spectral", "kmedoids"]
 ON_ROWS = ["kmeans", "kmeans++", "ward"]
-# Three groups far apart in most of 12 features; of 14, 10 and 6 samples, so that only one numbering of them is right.
-FULL = shifted_groups(mu=8.0, n_features=12, n_useful=9, group_size=14, seed=0)
-ROWS = np.r_[0:14, 14:24, 28:34]
-X, TRUTH = FULL.X[ROWS], FULL.truth[ROWS]
+# Three groups far apart in most of 12 features.
+X, TRUTH, _ = three_groups(mu=8.0, n_features=12, n_useful=9)
 # Groups that overlap, and columns of different units.
 HARD = shifted_groups(mu=1.2, n_features=20, n_useful=10, group_size=12, seed=1).X * np.linspace(0.5, 3.0, 20)
-
-
-@pytest.fixture(autouse=True)
-def one_thread():
-    """On tables as small as these, the threads of scikit-learn only wait for each other."""
-    with threadpool_limits(1, user_api="openmp"):
-        yield
 
 
 def fit(table=X, algorithm="kmeans++", **parameters):
     if algorithm == "kmedoids":
         pytest.importorskip("kmedoids")
     return PlainClustering(**{"n_clusters": 3, "algorithm": algorithm, **parameters}).fit(table)
-
-
-def refuses(*words, error=ValueError):
-    """The message has all these words, in this order."""
-    return pytest.raises(error, match="(?s)" + ".*".join(words))
 
 
 def coordinates(table, standardize=True):
@@ -50,13 +38,9 @@ def squared_distances(table):
     return ((table[:, None] - table) ** 2).sum(axis=2)
 
 
-def within(table, labels):
-    return sum(((table[labels == c] - table[labels == c].mean(axis=0)) ** 2).sum() for c in np.unique(labels))
-
-
-def medoids_cost(gaps, labels):
+def medoids_cost(apart, labels):
     """Sum of the dissimilarities of all samples to the best medoid of their group."""
-    return sum(gaps[np.ix_(labels == c, labels == c)].sum(axis=0).min() for c in np.unique(labels))
+    return sum(apart[np.ix_(labels == c, labels == c)].sum(axis=0).min() for c in np.unique(labels))
 
 
 # ---------------------------------------------------------------- scikit-learn called directly
@@ -78,13 +62,13 @@ def test_k_means_is_that_of_scikit_learn(algorithm, init, standardize):
     table = coordinates(some, standardize)
     direct = KMeans(3, init=init, n_init=100, random_state=0).fit(table)
     found = fit(some, algorithm, standardize=standardize)
-    assert within(table, found.labels_) == pytest.approx(direct.inertia_, rel=1e-9)
+    assert within(table, found.labels_).sum() == pytest.approx(direct.inertia_, rel=1e-9)
     assert rand_index(found.labels_, direct.labels_) == 1.0
 
 
 @pytest.mark.parametrize("standardize", [True, False])
 @pytest.mark.parametrize(("algorithm", "init"), [("kmeans", "random"), ("kmeans++", "k-means++")])
-def test_k_means_is_asked_for_thirty_starts_on_the_standardised_table(monkeypatch, algorithm, init, standardize):
+def test_k_means_is_asked_for_thirty_starts_on_the_standardized_table(monkeypatch, algorithm, init, standardize):
     given = []
 
     def watched(self, table):
@@ -120,8 +104,8 @@ def test_complete_linkage_is_that_of_scikit_learn(k, standardize):
 
 @pytest.mark.parametrize("standardize", [True, False])
 def test_spectral_clustering_is_that_of_scikit_learn_with_the_documented_affinity(standardize):
-    gaps = squared_distances(coordinates(HARD, standardize))
-    affinity = np.exp(-gaps / (2 * np.median(gaps[np.triu_indices_from(gaps, 1)])))
+    apart = squared_distances(coordinates(HARD, standardize))
+    affinity = np.exp(-apart / (2 * np.median(apart[np.triu_indices_from(apart, 1)])))
     direct = SpectralClustering(3, affinity="precomputed", n_init=30, random_state=0).fit_predict(affinity)
     assert rand_index(fit(HARD, "spectral", standardize=standardize).labels_, direct) == 1.0
 
@@ -129,22 +113,22 @@ def test_spectral_clustering_is_that_of_scikit_learn_with_the_documented_affinit
 @pytest.mark.parametrize("standardize", [True, False])
 def test_k_medoids_cannot_be_improved_by_swapping_a_medoid(standardize):
     """The medoids of its groups: no other choice of two of them and any sample is cheaper."""
-    gaps = squared_distances(coordinates(HARD, standardize))
+    apart = squared_distances(coordinates(HARD, standardize))
     labels = fit(HARD, "kmedoids", standardize=standardize).labels_
     members = [np.flatnonzero(labels == c) for c in range(3)]
-    medoids = [group[gaps[np.ix_(group, group)].sum(axis=0).argmin()] for group in members]
-    cost = gaps[:, medoids].min(axis=1).sum()
-    assert cost == pytest.approx(medoids_cost(gaps, labels), rel=1e-12)
+    medoids = [group[apart[np.ix_(group, group)].sum(axis=0).argmin()] for group in members]
+    cost = apart[:, medoids].min(axis=1).sum()
+    assert cost == pytest.approx(medoids_cost(apart, labels), rel=1e-12)
     for place in range(3):
         others = [medoids[c] for c in range(3) if c != place]
-        assert min(gaps[:, [*others, i]].min(axis=1).sum() for i in range(36)) >= cost * (1 - 1e-12)
+        assert min(apart[:, [*others, i]].min(axis=1).sum() for i in range(36)) >= cost * (1 - 1e-12)
 
 
 def test_k_medoids_has_no_chance_in_it_but_the_seed():
     one, other = (fit(HARD, "kmedoids") for _ in range(2))
     np.testing.assert_array_equal(one.labels_, other.labels_)
-    gaps = squared_distances(coordinates(HARD))
-    costs = [medoids_cost(gaps, fit(HARD, "kmedoids", random_state=seed).labels_) for seed in range(4)]
+    apart = squared_distances(coordinates(HARD))
+    costs = [medoids_cost(apart, fit(HARD, "kmedoids", random_state=seed).labels_) for seed in range(4)]
     assert max(costs) == pytest.approx(min(costs), rel=1e-9)
 
 
@@ -161,10 +145,10 @@ def test_complete_linkage_gives_the_groups_of_r(reference, data):
 def test_k_medoids_of_words_costs_no_more_than_pam_of_r(reference):
     result = reference.result("binary", "pam-hamming")
     table = reference.table("binary")
-    gaps = (table[:, None] != table).sum(axis=2).astype(float)
-    assert gaps[:, np.array(result["medoids"]) - 1].min(axis=1).sum() == result["objective"]
+    apart = (table[:, None] != table).sum(axis=2).astype(float)
+    assert apart[:, np.array(result["medoids"]) - 1].min(axis=1).sum() == result["objective"]
     found = fit(table, "kmedoids", n_clusters=3, metric="hamming", standardize=False)
-    assert medoids_cost(gaps, found.labels_) <= result["objective"]
+    assert medoids_cost(apart, found.labels_) <= result["objective"]
 
 
 # ---------------------------------------------------------------- tables
@@ -197,7 +181,7 @@ def test_a_sparse_matrix_is_the_same_table(algorithm):
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
-def test_a_few_gaps_do_not_hide_clear_groups(algorithm):
+def test_a_few_missing_values_do_not_hide_clear_groups(algorithm):
     """Each group has columns of its own in which it is far from the others."""
     rng = np.random.default_rng(0)
     table = 6.0 * np.eye(3)[TRUTH][:, np.arange(12) % 3] + rng.normal(size=X.shape)
@@ -209,17 +193,17 @@ def test_a_few_gaps_do_not_hide_clear_groups(algorithm):
 
 @pytest.mark.parametrize("algorithm", ["complete", "spectral", "kmedoids"])
 def test_methods_on_pairs_take_any_dissimilarity(algorithm):
-    gaps = np.abs(X.T[:, :, None] - X.T[:, None, :])
-    for found in (fit(X, algorithm, metric="manhattan"), fit(gaps, algorithm, metric="precomputed")):
+    apart = np.abs(X.T[:, :, None] - X.T[:, None, :])
+    for found in (fit(X, algorithm, metric="manhattan"), fit(apart, algorithm, metric="precomputed")):
         np.testing.assert_array_equal(found.labels_, TRUTH)
 
 
 def test_the_dissimilarity_of_all_features_is_the_sum_of_theirs():
     """Complete linkage of given matrices is that of scikit-learn on their sum, each with a total of 1."""
-    gaps = np.abs(HARD.T[:, :, None] - HARD.T[:, None, :])
-    summed = (gaps / gaps.sum(axis=(1, 2), keepdims=True)).sum(axis=0)
+    apart = np.abs(HARD.T[:, :, None] - HARD.T[:, None, :])
+    summed = (apart / apart.sum(axis=(1, 2), keepdims=True)).sum(axis=0)
     direct = AgglomerativeClustering(3, metric="precomputed", linkage="complete").fit(summed)
-    for found in (fit(HARD, "complete", metric="manhattan"), fit(gaps, "complete", metric="precomputed")):
+    for found in (fit(HARD, "complete", metric="manhattan"), fit(apart, "complete", metric="precomputed")):
         assert rand_index(found.labels_, direct.labels_) == 1.0
 
 

@@ -5,73 +5,8 @@ import pandas as pd
 import pytest
 from scipy import sparse
 
-from sparsecluster import SASClustering
+from tests.helpers.new_samples import KINDS, RANKS, TRUTH, N, P, S, fit, numbers, pairwise, random_numbers, root
 
-N, P, S = 36, 12, 4
-TRUTH = np.repeat([0, 1, 2], [16, 12, 8])
-USEFUL = np.arange(P) < S
-COLORS = np.array(["red", "green", "blue"], dtype=object)
-RANKS = {"low": 0, "mid": 1, "high": 2}
-
-
-def root(x, y):
-    """A dissimilarity of a user's own."""
-    return np.sqrt(abs(x - y))
-
-
-def levels(seed):
-    """Levels 0, 1, 2: those of the first columns are the groups, each with names of its own and a few exceptions."""
-    rng = np.random.default_rng(seed)
-    table = rng.integers(3, size=(N, P))
-    for a in range(S):
-        table[:, a] = rng.permutation(3)[TRUTH]
-    # Some samples are a step away in one of these columns.
-    table[::4, 2] = np.where(table[::4, 2] == 1, 0, 1)
-    table[1::4, 3] = np.where(table[1::4, 3] == 1, 2, 1)
-    return table
-
-
-def numbers(seed):
-    """The levels with noise, more of it in smaller groups, so that how wide a cluster is matters."""
-    return (
-        levels(seed) + np.random.default_rng(seed + 100).normal(size=(N, P)) * np.array([0.05, 0.15, 0.25])[TRUTH, None]
-    )
-
-
-def random_numbers(seed, n=150):
-    return np.random.default_rng(seed).normal(1.0, 1.5, (n, P))
-
-
-def pairwise(left, right, delta):
-    """delta of all samples of two tables in every column, p x n x m."""
-    return np.array([[[delta(x, y) for y in right[:, a]] for x in left[:, a]] for a in range(left.shape[1])])
-
-
-def mixed_frame(table, codes):
-    """Three columns of each kind: numbers, distances, colors and ordered words, with one useful each."""
-    kinds = {}
-    for j, a in enumerate([0, 4, 5]):
-        kinds[f"x{j}"] = table[:, a]
-        kinds[f"d{j}"] = table[:, [1, 6, 7][j]]
-        kinds[f"c{j}"] = pd.Categorical(COLORS[codes[:, [2, 8, 9][j]]], COLORS)
-        kinds[f"o{j}"] = pd.Categorical.from_codes(codes[:, [3, 10, 11][j]], list(RANKS), ordered=True)
-    return pd.DataFrame(kinds)
-
-
-MIXED_METRIC = {f"d{j}": "manhattan" for j in range(3)}
-# Of every kind: samples of fit, new samples, parameters.
-KINDS = {
-    "sqeuclidean": lambda: (numbers(0), random_numbers(1), {}),
-    "manhattan": lambda: (numbers(0), random_numbers(1), {"metric": "manhattan"}),
-    "hamming": lambda: (COLORS[levels(0)], COLORS[levels(1)[::-1]], {}),
-    "ordinal": lambda: (levels(0) * 10.0, levels(1)[::-1] * 10.0, {"metric": "ordinal"}),
-    "function": lambda: (numbers(0), random_numbers(1), {"metric": root}),
-    "sparse": lambda: (*(sparse.csr_array(np.where(t > 0.5, t, 0)) for t in (numbers(0), random_numbers(1))), {}),
-    "mixed": lambda: (mixed_frame(numbers(0), levels(0)), mixed_frame(random_numbers(1, N), levels(1)[::-1]),
-                      {"metric": MIXED_METRIC}),
-    "precomputed": lambda: (pairwise(numbers(0), numbers(0), root), pairwise(random_numbers(1), numbers(0), root),
-                            {"metric": "precomputed"}),
-}  # fmt: skip
 DELTA = {
     "sqeuclidean": lambda x, y: (x - y) ** 2,
     "sparse": lambda x, y: (x - y) ** 2,
@@ -80,10 +15,6 @@ DELTA = {
     "ordinal": lambda x, y: abs(x - y) / 10,
     "function": root,
 }
-
-
-def fit(table, **parameters):
-    return SASClustering(**{"n_features_to_select": S, **parameters}).fit(table)
 
 
 def matrices(kind, left, right):
@@ -174,7 +105,7 @@ def sample(kind, new, i):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_label_of_an_sample_does_not_depend_on_those_beside_it(kind):
+def test_the_label_of_a_sample_does_not_depend_on_those_beside_it(kind):
     table, new, parameters = KINDS[kind]()
     found = fit(table, **parameters)
     together = found.predict(new)
@@ -231,36 +162,36 @@ def test_only_the_chosen_matrices_of_new_samples_are_read():
     assert read == np.flatnonzero(found.support_).tolist()
 
 
-# ---------------------------------------------------------------- gaps
+# ---------------------------------------------------------------- missing values
 
 
-def punched(kind, table, seed=0, share=0.15):
+def with_missing(kind, table, seed=0, share=0.15):
     """The table with some of its values missing; of matrices, some samples in each of them."""
     if kind == "precomputed":
-        gaps = np.random.default_rng(seed).random((P, N)) < share
-        return np.where(gaps[:, :, None] | gaps[:, None, :], np.nan, table)
-    gaps = np.random.default_rng(seed).random(table.shape) < share
+        missing = np.random.default_rng(seed).random((P, N)) < share
+        return np.where(missing[:, :, None] | missing[:, None, :], np.nan, table)
+    missing = np.random.default_rng(seed).random(table.shape) < share
     if kind == "mixed":
-        return table.mask(gaps)
-    return np.where(gaps, None if kind == "hamming" else np.nan, table)
+        return table.mask(missing)
+    return np.where(missing, None if kind == "hamming" else np.nan, table)
 
 
-GAPPY = [kind for kind in KINDS if kind != "sparse"]
+NOT_SPARSE = [kind for kind in KINDS if kind != "sparse"]
 
 
-@pytest.mark.parametrize("kind", GAPPY)
-def test_gaps_do_not_hide_groups_and_the_samples_of_fit_get_their_labels(kind):
+@pytest.mark.parametrize("kind", NOT_SPARSE)
+def test_missing_values_do_not_hide_groups_and_the_samples_of_fit_get_their_labels(kind):
     table, _, parameters = KINDS[kind]()
-    table = punched(kind, table)
+    table = with_missing(kind, table)
     found = fit(table, **parameters)
     np.testing.assert_array_equal(found.labels_, TRUTH)
     np.testing.assert_array_equal(found.predict(table), TRUTH)
 
 
 @pytest.mark.parametrize("kind", ["sqeuclidean", "manhattan", "function"])
-def test_new_samples_with_gaps_are_placed_by_what_is_seen(kind):
+def test_new_samples_with_missing_values_are_placed_by_what_is_seen(kind):
     table, new, parameters = KINDS[kind]()
-    table, new = punched(kind, table), punched(kind, new, seed=1, share=0.3)
+    table, new = with_missing(kind, table), with_missing(kind, new, seed=1, share=0.3)
     found = fit(table, **parameters)
     own, cross = matrices(kind, table, table), matrices(kind, new, table)
     apart = np.zeros((len(new), 3))
@@ -273,38 +204,38 @@ def test_new_samples_with_gaps_are_placed_by_what_is_seen(kind):
     np.testing.assert_array_equal(found.predict(new)[known], apart.argmin(axis=1)[known])
 
 
-@pytest.mark.parametrize("kind", [kind for kind in GAPPY if kind != "precomputed"])
-def test_the_score_of_samples_with_gaps_is_the_objective_by_the_number_of_features(kind):
+@pytest.mark.parametrize("kind", [kind for kind in NOT_SPARSE if kind != "precomputed"])
+def test_the_score_of_samples_with_missing_values_is_the_objective_by_the_number_of_features(kind):
     table, _, parameters = KINDS[kind]()
-    table = punched(kind, table)
+    table = with_missing(kind, table)
     found = fit(table, **parameters)
     assert found.score(table) == pytest.approx(found.objective_ / S, rel=1e-9)
 
 
-def test_matrices_of_a_table_with_gaps_say_what_the_table_says():
-    table = punched("function", numbers(0))
+def test_matrices_of_a_table_with_missing_values_say_what_the_table_says():
+    table = with_missing("function", numbers(0))
     plain, found = fit(table, metric=root), fit(pairwise(table, table, root), metric="precomputed")
     np.testing.assert_array_equal(found.labels_, plain.labels_)
     np.testing.assert_allclose(found.feature_scores_, plain.feature_scores_, rtol=0, atol=1e-12)
 
 
-def test_the_score_of_matrices_with_gaps_is_the_objective_by_the_number_of_features():
-    table = punched("precomputed", KINDS["precomputed"]()[0])
+def test_the_score_of_matrices_with_missing_values_is_the_objective_by_the_number_of_features():
+    table = with_missing("precomputed", KINDS["precomputed"]()[0])
     found = fit(table, metric="precomputed")
     assert found.score(table) == pytest.approx(found.objective_ / S, rel=1e-9)
 
 
-def test_the_diagonal_of_an_sample_that_is_not_seen_says_nothing():
-    table = punched("precomputed", KINDS["precomputed"]()[0])
+def test_the_diagonal_of_a_sample_that_is_not_seen_says_nothing():
+    table = with_missing("precomputed", KINDS["precomputed"]()[0])
     found = fit(table, metric="precomputed")
     assert found.score(np.where(np.eye(N), 0.0, table)) == pytest.approx(found.score(table), rel=1e-9)
 
 
-@pytest.mark.parametrize("kind", GAPPY)
-def test_an_sample_with_nothing_but_gaps_gets_a_label(kind):
+@pytest.mark.parametrize("kind", NOT_SPARSE)
+def test_a_sample_without_any_value_gets_a_label(kind):
     table, new, parameters = KINDS[kind]()
     found = fit(table, **parameters)
-    blank = np.full_like(new, np.nan) if kind == "precomputed" else punched(kind, new, share=1.1)
+    blank = np.full_like(new, np.nan) if kind == "precomputed" else with_missing(kind, new, share=1.1)
     labels = found.predict(blank)
     assert labels.size == (new.shape[1] if kind == "precomputed" else len(new))
     assert set(labels) <= {0, 1, 2}
@@ -324,8 +255,8 @@ def test_new_numbers_may_come_as_objects_in_a_frame():
     np.testing.assert_array_equal(fit(frame).predict(frame.astype(object)), TRUTH)
 
 
-@pytest.mark.parametrize("gap", [None, np.nan, pd.NA])
-def test_gaps_of_new_samples_are_those_of_fit(gap):
+@pytest.mark.parametrize("missing", [None, np.nan, pd.NA])
+def test_missing_values_of_new_samples_are_those_of_fit(missing):
     found, new = fit(numbers(0)), numbers(0).astype(object)
-    new[3, 0] = gap
+    new[3, 0] = missing
     np.testing.assert_array_equal(found.predict(new), TRUTH)

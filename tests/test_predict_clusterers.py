@@ -6,7 +6,7 @@ from sklearn.cluster import AgglomerativeClustering
 from sklearn.cluster import KMeans as SklearnKMeans
 
 import sparsecluster.methods.sas
-from tests.test_predict import KINDS, TRUTH, fit, numbers, random_numbers
+from tests.helpers.new_samples import KINDS, TRUTH, fit, numbers, random_numbers
 
 # ---------------------------------------------------------------- clusterers
 

@@ -44,10 +44,10 @@ def test_every_sample_has_mean_zero_and_variance_one_whatever_its_depth():
     np.testing.assert_allclose(plain.fit_transform(2.0 * COUNTS), plain.fit_transform(COUNTS))
 
 
-def test_gaps_stay_and_what_is_seen_has_mean_zero_and_variance_one(strict):
-    holes = np.random.default_rng(1).random(COUNTS.shape) < 0.2
-    scaled = ExpressionScaler().fit_transform(np.where(holes, np.nan, COUNTS))
-    np.testing.assert_array_equal(np.isnan(scaled), holes)
+def test_missing_values_stay_and_what_is_seen_has_mean_zero_and_variance_one(strict):
+    missing = np.random.default_rng(1).random(COUNTS.shape) < 0.2
+    scaled = ExpressionScaler().fit_transform(np.where(missing, np.nan, COUNTS))
+    np.testing.assert_array_equal(np.isnan(scaled), missing)
     np.testing.assert_allclose(np.nanmean(scaled, axis=1), 0, atol=1e-12)
     np.testing.assert_allclose(np.nanvar(scaled, axis=1), 1)
 

@@ -17,11 +17,10 @@ from sparsecluster.datasets import shifted_groups
 from sparsecluster.methods import regularized
 from sparsecluster.methods.regularized import PENALTIES, disagreement, instability, penalized, steadiest
 from tests import naive
+from tests.helpers.common import refuses, three_groups
 
-# Three groups far apart in 8 of 20 features, of 14, 10 and 6 samples, so that only one numbering of them is right.
-FULL = shifted_groups(mu=6.0, n_features=20, n_useful=8, group_size=14, seed=0)
-ROWS = np.r_[0:14, 14:24, 28:34]
-X, TRUTH, USEFUL = FULL.X[ROWS], FULL.truth[ROWS], FULL.useful
+# Three groups far apart in 8 of 20 features.
+X, TRUTH, USEFUL = three_groups(mu=6.0, n_features=20, n_useful=8)
 # Groups that overlap, so that the alternation takes several steps.
 HARD = shifted_groups(mu=0.8, n_features=30, n_useful=10, group_size=15, seed=1).X
 
@@ -52,11 +51,6 @@ def bars(table, labels):
     """The penalty from which on the centers of a feature are zero: 2 |s c_a|_2 |c_a|_2, as long as labels stay."""
     centers = means_of(table, labels)
     return 2 * length(shares_of(labels)[:, None] * centers) * length(centers)
-
-
-def refuses(*words, error=ValueError):
-    """The message has all these words, in this order."""
-    return pytest.raises(error, match="(?s)" + ".*".join(words))
 
 
 # ---------------------------------------------------------------- shrunken centers
@@ -348,7 +342,7 @@ def test_threads_do_not_change_the_answer(monkeypatch):
     np.testing.assert_array_equal(one.labels_, two.labels_)
 
 
-def test_in_other_units_without_standardising_the_penalty_has_their_square():
+def test_in_other_units_without_standardizing_the_penalty_has_their_square():
     one, other = fit(X, standardize=False), fit(10 * X, standardize=False, penalty=40)
     np.testing.assert_array_equal(other.labels_, one.labels_)
     np.testing.assert_array_equal(other.support_, one.support_)
@@ -378,7 +372,7 @@ def test_a_penalty_is_a_number_from_zero_on(penalty):
         fit(X, penalty=penalty)
 
 
-def test_gaps_are_refused_by_name_in_fit_and_in_new_samples():
+def test_missing_values_are_refused_by_name_in_fit_and_in_new_samples():
     table = X.copy()
     table[3, 5] = np.nan
     with refuses("NaN in 1 of 20 columns: 'x5'", "RegularizedKMeans takes numbers without gaps", "fill them in"):

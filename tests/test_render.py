@@ -1,4 +1,4 @@
-"""What people read is what the table holds: means and spreads by hand, gaps said to be gaps, pages that parse."""
+"""Pages show what the table holds: means and spreads by hand, "not run" where nothing was run, pages that parse."""
 
 import csv
 import io

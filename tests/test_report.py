@@ -9,19 +9,18 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn.exceptions import NotFittedError
-from sparsecluster._search.gap import GapCurve
 
 from sparsecluster import COSA, SASClustering, SparseKMeans, SpectralGem
+from sparsecluster._search.gap import GapCurve
 from sparsecluster.datasets import mixed_groups, shifted_groups
 from sparsecluster.methods.registry import METHODS, make_method
 from sparsecluster.report import report_page, summarize, summary, write_report
 from sparsecluster.report.columns import two_components
+from tests.helpers.common import three_groups
 
 pd = pytest.importorskip("pandas")
 
-FULL = shifted_groups(mu=3.0, n_features=20, n_useful=5, group_size=12, seed=0)
-ROWS = np.r_[0:12, 12:22, 24:32]
-X, truth = FULL.X[ROWS], FULL.truth[ROWS]
+X, truth, _ = three_groups(mu=3.0, n_features=20, n_useful=5, sizes=(12, 10, 8))
 HOSTILE = [
     "<script>alert(1)</script>",
     '"><img src=x onerror=alert(1)>',
@@ -73,7 +72,7 @@ FRAME = mixed_groups(n_features=12, n_useful=6, group_size=10, seed=0).X
 TABLES = {
     "sparse": sp.csr_matrix(np.where(X > 0, X, 0.0)),
     "lists": X.astype(np.float32).tolist(),
-    "words and gaps": FRAME,
+    "words and missing values": FRAME,
     "words without names": FRAME.to_numpy(dtype=object),
     "numbers that pandas says are no names": pd.DataFrame(X),
 }
@@ -137,10 +136,10 @@ def test_the_distance_is_the_one_that_is_written_down(fitted):
     assert told == pytest.approx((apart[np.arange(30), fitted.labels_] / np.sqrt(5)).tolist(), rel=1e-3)
 
 
-def test_of_an_sample_without_any_chosen_value_nothing_is_claimed():
-    holes = X.copy()
-    holes[0, :5] = np.nan
-    result = summarize(SASClustering(3, n_features_to_select=5).fit(holes), holes)
+def test_of_a_sample_without_any_chosen_value_nothing_is_claimed():
+    missing = X.copy()
+    missing[0, :5] = np.nan
+    result = summarize(SASClustering(3, n_features_to_select=5).fit(missing), missing)
     assert result["samples"]["rows"][0]["distance"] is None
     assert result["samples"]["rows"][0]["silhouette"] is None
 

@@ -19,7 +19,7 @@ from selenium import webdriver
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.keys import Keys
 
-from tests.report_pages import FLAGS, FRAME, HOSTILE, RESULTS, Shown, result
+from tests.helpers.report import FLAGS, FRAME, HOSTILE, RESULTS, Shown, result
 
 
 @pytest.fixture(scope="module")
@@ -106,7 +106,7 @@ def test_what_a_method_does_not_have_is_not_shown(page):
 
 
 def test_categories_are_told_by_their_commonest_level(page):
-    shown, rows = page("categories and gaps"), result("categories and gaps")["features"]["rows"]
+    shown, rows = page("categories and missing values"), result("categories and missing values")["features"]["rows"]
     row = next(row for row in rows if row["name"].startswith("category"))
     for c, told in enumerate(shown.texts("#profiles ol")):
         assert f"{row['name']}: mostly {row['centers'][c]}" in told
@@ -176,7 +176,7 @@ def test_the_table_of_samples_is_sorted_searched_and_paged(page):
 # ---------------------------------------------------------------- pointing
 
 
-def test_pointing_at_an_sample_tells_its_name_and_cluster(page):
+def test_pointing_at_a_sample_tells_its_name_and_cluster(page):
     shown, told = page("tuned"), result("tuned")["projection"]
     shown.js("document.querySelector('#projection svg').scrollIntoView({block: 'center'})")
     # Those that no other covers.

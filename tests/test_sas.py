@@ -1,57 +1,19 @@
-"""SASClustering: scikit-learn's checks, what it finds, and what its attributes mean."""
+"""SASClustering: what it finds, and what its attributes mean."""
 
 from itertools import product
 
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.utils import estimator_checks
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from sparsecluster import GapCurve, SASClustering
 from sparsecluster.datasets import shifted_groups
+from tests.helpers.common import plain_scores, three_groups
 
-# Three groups far apart in 6 of 30 features; of 14, 10 and 6 samples, so that only one numbering of them is right.
-FULL = shifted_groups(mu=10.0, n_features=30, n_useful=6, group_size=14, seed=0)
-ROWS = np.r_[0:14, 14:24, 28:34]
-X, TRUTH, USEFUL = FULL.X[ROWS], FULL.truth[ROWS], FULL.useful
+# Three groups far apart in 6 of 30 features.
+X, TRUTH, USEFUL = three_groups(mu=10.0, n_features=30, n_useful=6)
 # Groups that overlap, so that climbs take several passes.
 HARD = shifted_groups(mu=0.8, n_features=60, n_useful=10, group_size=15, seed=1)
-
-# These checks set n_clusters to 1.
-ONE_CLUSTER = [
-    "check_dont_overwrite_parameters",
-    "check_fit2d_1feature",
-    "check_fit2d_1sample",
-    "check_fit2d_predict1d",
-    "check_methods_subset_invariance",
-]
-
-
-def expected_failures(estimator):
-    return dict.fromkeys(ONE_CLUSTER, "sets n_clusters=1, which is refused; runs with two clusters below")
-
-
-@parametrize_with_checks([SASClustering()], expected_failed_checks=expected_failures)
-def test_it_is_a_scikit_learn_estimator(estimator, check):
-    check(estimator)
-
-
-class TwoClusters(SASClustering):
-    """Makes two clusters, whatever it is told."""
-
-    n_clusters = property(lambda self: 2, lambda self, value: None)
-
-
-@pytest.mark.parametrize("check", ONE_CLUSTER)
-def test_checks_that_ask_for_one_cluster_pass_with_two(check):
-    getattr(estimator_checks, check)("SASClustering", TwoClusters())
-
-
-def plain_scores(table, labels):
-    """1 - within / total of every column."""
-    within = sum(((table[labels == c] - table[labels == c].mean(axis=0)) ** 2).sum(axis=0) for c in np.unique(labels))
-    return 1 - within / ((table - table.mean(axis=0)) ** 2).sum(axis=0)
 
 
 def fit_hard(**parameters):
@@ -301,7 +263,7 @@ def test_units_and_origins_of_the_columns_do_not_matter_when_standardized():
     np.testing.assert_allclose(other.feature_scores_, plain.feature_scores_, rtol=0, atol=1e-9)
 
 
-def test_without_standardising_the_larger_column_makes_the_groups():
+def test_without_standardizing_the_larger_column_makes_the_groups():
     # Two columns that split the samples in two ways, halves and odd and even.
     halves, parity = np.repeat([0, 1], 10), np.tile([0, 1], 10)
     noise = np.random.default_rng(0).normal(0, 0.1, (20, 2))

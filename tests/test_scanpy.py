@@ -8,14 +8,12 @@ import sparsecluster
 import sparsecluster.scanpy as ssc
 from sparsecluster import SASClustering
 from sparsecluster._features.sparse import SparseSource
-from sparsecluster.datasets import shifted_groups
+from tests.helpers.common import three_groups
 
 anndata = pytest.importorskip("anndata", reason="the functions for scanpy need anndata: pip install anndata")
 pd = pytest.importorskip("pandas")
 
-FULL = shifted_groups(mu=3.0, n_features=20, n_useful=5, group_size=12, seed=0)
-ROWS = np.r_[0:12, 12:22, 24:32]
-X = np.where(FULL.X[ROWS] > 0, FULL.X[ROWS], 0.0)
+X = np.maximum(three_groups(mu=3.0, n_features=20, n_useful=5, sizes=(12, 10, 8))[0], 0.0)
 
 
 def cells(values=X):

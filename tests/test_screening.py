@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
 import pytest
 from scipy import stats
 
-from sparsecluster.methods import screening
+from sparsecluster.methods import _screening
 from sparsecluster.methods._screening import (
     N_NULL,
     TESTS,
@@ -40,9 +38,7 @@ def authors(reference):
     """What the MATLAB code of Jin and Wang makes of a table, the table, and the null that it was given."""
 
     def of(data):
-        results = json.loads((reference.folder / "ifpca_reference.json").read_text())
-        result = next(each for each in results if each["data"] == data)
-        return result, reference.table(data), reference.table(f"{data}_ksnull")
+        return reference.ifpca(data), reference.table(data), reference.table(f"{data}_ksnull")
 
     return of
 
@@ -115,7 +111,7 @@ def test_a_p_value_is_the_share_of_the_null_above(rng):
 @pytest.mark.parametrize("name", ["ks", "moments", "mode"])
 def test_the_null_is_that_of_normal_samples_of_as_many_samples(rng, name):
     """Samples of any mean and variance; 0.001 of all seeds would say otherwise."""
-    of = {"ks": (ks_statistics,), "moments": (skewness, kurtosis), "mode": (screening.dip_statistics,)}[name]
+    of = {"ks": (ks_statistics,), "moments": (skewness, kurtosis), "mode": (_screening.dip_statistics,)}[name]
     null = null_statistics(name, N, *of)
     assert null.shape == (N_NULL, len(of))
     fresh = rng.normal(5.0, 3.0, (N, 3000))

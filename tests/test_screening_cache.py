@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from sparsecluster._utils.cache import cache_folder, cached
-from sparsecluster.methods import screening
+from sparsecluster.methods import _screening
 from sparsecluster.methods._screening import ks_statistics, kurtosis, null_statistics, screen, skewness
 
 SHAPE = (50, 2)
@@ -39,7 +39,7 @@ def folder(tmp_path, monkeypatch):
 
 @pytest.fixture
 def small_null(monkeypatch):
-    monkeypatch.setattr(screening, "N_NULL", 2000)
+    monkeypatch.setattr(_screening, "N_NULL", 2000)
 
 
 def stored(array, **options):
@@ -132,12 +132,12 @@ def test_the_null_is_the_same_kept_or_not_and_whoever_asks(folder, small_null, m
 
 def test_a_null_of_another_size_is_not_taken_for_this_one(folder, monkeypatch):
     for count in (1000, 2000):
-        monkeypatch.setattr(screening, "N_NULL", count)
+        monkeypatch.setattr(_screening, "N_NULL", count)
         assert null_statistics("ks", N, ks_statistics).shape == (count, 1)
 
 
 def test_nulls_simulated_in_many_blocks_have_all_their_samples(folder, small_null, monkeypatch):
-    monkeypatch.setattr(screening, "BLOCK_VALUES", 7 * N)
+    monkeypatch.setattr(_screening, "BLOCK_VALUES", 7 * N)
     null = null_statistics("ks", N, ks_statistics)
     assert null.shape == (2000, 1)
     assert np.unique(null).size == 2000

@@ -22,7 +22,7 @@ from sparsecluster._search.climb import Problem, climb
 from sparsecluster._search.search import search_size, search_sizes
 from sparsecluster.metrics import rand_index
 from tests import naive
-from tests.sparse_tables import (
+from tests.helpers.sparse import (
     LAYOUTS,
     PASSES,
     K,

@@ -8,7 +8,6 @@ import pytest
 import scipy.sparse
 from scipy.cluster.hierarchy import cophenet, fcluster, is_valid_linkage, linkage
 from scipy.spatial.distance import pdist, squareform
-from sklearn.metrics import adjusted_rand_score
 
 import sparsecluster._utils.parallel
 from sparsecluster import GapCurve, SparseHierarchical
@@ -16,7 +15,8 @@ from sparsecluster._clusterers.hierarchical import LINKAGES, ON_COORDINATES
 from sparsecluster._kernels.weights import bounded_weights
 from sparsecluster.datasets import shifted_groups
 from tests import naive
-from tests.test_predict import COLORS, MIXED_METRIC, TRUTH, levels, mixed_frame, numbers, root
+from tests.helpers.common import same_groups
+from tests.helpers.new_samples import COLORS, MIXED_METRIC, TRUTH, levels, mixed_frame, numbers, root
 
 DATA = ["gauss", "leukemia500"]
 # Groups that overlap.
@@ -52,11 +52,7 @@ def random_tables(count, p=None):
         yield rng.standard_normal((int(rng.integers(5, 14)), width)) * rng.uniform(0.5, 2.0, width)
 
 
-def same_groups(left, right):
-    return adjusted_rand_score(left, right) == 1.0
-
-
-def gapped(table, share, seed=0):
+def with_missing(table, share, seed=0):
     table = table.copy()
     table[np.random.default_rng(seed).random(table.shape) < share] = np.nan
     return table
@@ -148,9 +144,9 @@ def test_the_objective_never_falls(kind, bound):
 
 @pytest.mark.parametrize("metric", ["sqeuclidean", "manhattan"])
 @pytest.mark.parametrize("bound", [1.3, 2.0, 3.0])
-def test_the_objective_never_falls_with_gaps(bound, metric):
+def test_the_objective_never_falls_with_missing_values(bound, metric):
     for seed in range(5):
-        found = fit(gapped(numbers(seed), 0.25, seed), l1_bound=bound, metric=metric)
+        found = fit(with_missing(numbers(seed), 0.25, seed), l1_bound=bound, metric=metric)
         assert (np.diff(found.history_) >= -1e-12 * found.objective_).all()
 
 
@@ -160,7 +156,7 @@ def test_steps_are_no_more_than_asked_for():
     assert fit(HARD).n_iter_ > 3
 
 
-def test_standardised_columns_are_weighed_whatever_their_units():
+def test_standardized_columns_are_weighed_whatever_their_units():
     units = 10.0 ** np.random.default_rng(0).integers(-3, 4, HARD.shape[1])
     mine, theirs = fit(HARD * units), fit(HARD)
     np.testing.assert_allclose(mine.feature_weights_, theirs.feature_weights_, rtol=0, atol=1e-9)
@@ -285,10 +281,10 @@ def test_without_a_bound_weights_are_the_leading_singular_vector_for_any_dissimi
     np.testing.assert_allclose(cophenet(found.linkage_matrix_), expected, rtol=1e-9)
 
 
-def test_groups_are_found_in_spite_of_gaps():
+def test_groups_are_found_in_spite_of_missing_values():
     """By all linkages but "single", for which one pair of samples that have little in common makes a bridge."""
     for link in LINKAGES:
-        found = fit(gapped(EASY.X, 0.1), linkage=link, standardize=False, l1_bound=2.0)
+        found = fit(with_missing(EASY.X, 0.1), linkage=link, standardize=False, l1_bound=2.0)
         assert same_groups(found.labels_, EASY.truth) or link == "single"
         assert is_valid_linkage(found.linkage_matrix_)
 

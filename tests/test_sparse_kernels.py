@@ -22,7 +22,7 @@ from sparsecluster._kernels.sparse import (
     sum_sparse,
 )
 from tests import naive
-from tests.sparse_tables import PASSES, K, as_columns, as_rows, both_of, compressed, random_sparse
+from tests.helpers.sparse import PASSES, K, as_columns, as_rows, both_of, compressed, random_sparse
 
 # n, p, k: the smallest, one sample a cluster, the usual.
 SHAPES = [(2, 1, 2), (5, 3, 5), (9, 4, 3), (17, 6, 2), (23, 12, 4)]

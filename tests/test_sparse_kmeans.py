@@ -8,15 +8,15 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse
-from sklearn.metrics import adjusted_rand_score
 
 import sparsecluster._utils.parallel
 from sparsecluster import GapCurve, PlainClustering, SparseKMeans, SparseKMedoids
 from sparsecluster._kernels.weights import bounded_weights
 from sparsecluster.datasets import shifted_groups
 from tests import naive
-from tests.test_kinds import codes
-from tests.test_predict import COLORS, MIXED_METRIC, TRUTH, USEFUL, levels, mixed_frame, numbers, root
+from tests.helpers.common import same_groups
+from tests.helpers.kinds import codes
+from tests.helpers.new_samples import COLORS, MIXED_METRIC, TRUTH, USEFUL, levels, mixed_frame, numbers, root
 
 BOUNDED = [1.5, 3, 5, 8]
 DATA = ["gauss", "leukemia500"]
@@ -37,15 +37,11 @@ def gains_of(table, labels):
     return squares(table) - sum(squares(table[labels == c]) for c in np.unique(labels))
 
 
-def same_groups(left, right):
-    return adjusted_rand_score(left, right) == 1.0
-
-
 # ---------------------------------------------------------------- R
 
 
 def r_results(reference, data):
-    results = [each for each in reference.results if each["method"] == "KMeansSparseCluster" and each["data"] == data]
+    results = reference.results(data, "KMeansSparseCluster")
     assert [each["wbound"] for each in results] == BOUNDED
     return results
 
@@ -85,7 +81,7 @@ def test_the_objective_is_the_weighted_sum_of_what_clusters_explain(bound):
     assert standard.gap_curve_ is None
 
 
-def test_with_gaps_the_objective_is_the_same_sum_over_what_is_seen():
+def test_with_missing_values_the_objective_is_the_same_sum_over_what_is_seen():
     table = HARD.copy()
     table[np.random.default_rng(0).random(table.shape) < np.linspace(0.0, 0.5, 40)] = np.nan
     found = fit(table, l1_bound=3.0, standardize=False)
@@ -259,7 +255,7 @@ def test_a_sparse_matrix_is_the_table_that_it_stands_for(layout):
 # ---------------------------------------------------------------- kinds of data
 
 
-def test_groups_are_found_in_spite_of_gaps():
+def test_groups_are_found_in_spite_of_missing_values():
     table = numbers(0)
     table[np.random.default_rng(0).random(table.shape) < 0.15] = np.nan
     found = fit(table, l1_bound=2.0)
@@ -367,7 +363,7 @@ def test_the_bound_of_sparse_k_medoids_leaves_one_feature_or_all(medoids, kind):
     assert medoids(table, metric=metric, l1_bound=1).support_.sum() == 1
 
 
-def test_sparse_k_medoids_maximises_the_same_sum_over_any_dissimilarity(medoids):
+def test_sparse_k_medoids_maximizes_the_same_sum_over_any_dissimilarity(medoids):
     table = numbers(0)
     found = medoids(table, metric="manhattan", l1_bound=2.5, standardize=False)
     deltas = np.abs(table[:, None] - table).transpose(2, 0, 1)

@@ -1,4 +1,4 @@
-"""Spectral-GEM is the spectrum of a graph of similar samples: its eigenvalues by brute force, its limits, its groups."""
+"""Spectral-GEM is the spectrum of a graph of similar samples: eigenvalues by brute force, limits and groups."""
 
 from __future__ import annotations
 
@@ -12,22 +12,16 @@ from sparsecluster import SpectralGem, rand_index
 from sparsecluster.datasets import shifted_groups
 from sparsecluster.methods.spectral_gem import eigengap_dimension, graph_spectrum
 from tests import naive
+from tests.helpers.common import refuses, three_groups
 
 # Three groups that overlap, in columns of different units; their graph is connected.
 HARD = shifted_groups(mu=0.7, n_features=60, n_useful=20, group_size=10, seed=3).X * np.linspace(0.5, 2.0, 60)
 # Three groups of 14, 10 and 6 samples in all of 30 features.
-FULL = shifted_groups(mu=3.0, n_features=30, n_useful=30, group_size=14, seed=0)
-ROWS = np.r_[0:14, 14:24, 28:34]
-X, TRUTH = FULL.X[ROWS], FULL.truth[ROWS]
+X, TRUTH, _ = three_groups(mu=3.0, n_features=30, n_useful=30)
 
 
 def fit(table, n_clusters=3, **parameters):
     return SpectralGem(n_clusters, **parameters).fit(table)
-
-
-def refuses(*words, error=ValueError):
-    """The message has all these words, in this order."""
-    return pytest.raises(error, match="(?s)" + ".*".join(words))
 
 
 def weights(table, standardize=True):
@@ -77,7 +71,7 @@ def test_the_smallest_eigenvalue_is_zero_and_none_is_above_two(seed):
     assert values[-1] <= 2.0
 
 
-def test_an_sample_is_placed_by_the_next_eigenvectors_shrunk_by_their_eigenvalues():
+def test_a_sample_is_placed_by_the_next_eigenvectors_shrunk_by_their_eigenvalues():
     found = fit(HARD, n_components=3)
     values, vectors = np.linalg.eigh(laplacian(HARD))
     expected = vectors[:, 1:4] * np.sqrt(1 - values[1:4])
@@ -130,7 +124,7 @@ def test_groups_without_an_edge_between_them_are_found_whatever_basis_of_the_zer
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_the_vector_that_is_left_out_is_the_one_that_says_only_how_many_neighbors_an_sample_has(seed):
+def test_the_vector_that_is_left_out_is_the_one_that_says_only_how_many_neighbors_a_sample_has(seed):
     """u_0 = D^(1/2) 1, also where other eigenvalues are zero: what is kept is orthogonal to it."""
     table, truth = far_groups(seed, noise=0.3)
     assert_apart(table, truth)
@@ -235,7 +229,7 @@ def test_a_seed_decides_everything():
 
 
 @pytest.mark.parametrize("times", [2, 3])
-def test_copies_of_an_sample_are_at_the_same_place_and_in_the_same_group(strict, times):
+def test_copies_of_a_sample_are_at_the_same_place_and_in_the_same_group(strict, times):
     """The graph of copies has the eigenvectors of the graph of one each, and eigenvalues of 1 besides."""
     alone, found = fit(HARD, n_components=3), fit(np.repeat(HARD, times, axis=0), n_components=3)
     np.testing.assert_allclose(found.embedding_, np.repeat(alone.embedding_, times, axis=0) / times**0.5, atol=1e-7)
@@ -245,7 +239,7 @@ def test_copies_of_an_sample_are_at_the_same_place_and_in_the_same_group(strict,
     np.testing.assert_allclose(found.eigenvalues_, expected, atol=1e-7)
 
 
-def test_an_sample_at_the_very_mean_stays_alone_and_changes_nothing_for_the_others(strict):
+def test_a_sample_at_the_very_mean_stays_alone_and_changes_nothing_for_the_others(strict):
     """Whole numbers and their mirror images: the mean is exactly zero."""
     half = np.random.default_rng(0).integers(-8, 9, (12, 20)).astype(float)
     others = np.concatenate([half, -half])

@@ -11,38 +11,9 @@ import pyarrow as pa
 import pytest
 from sklearn.base import clone
 
-from sparsecluster import SASClustering
+from tests.helpers.columns import CODES, COLORS, MISSING, PLAIN, SIZES, TRUTH, N, declared, fit, frame, values
 
-N = 36
-TRUTH = np.repeat([0, 1, 2], [16, 12, 8])
-RNG = np.random.default_rng(0)
-# Two columns that make the groups and three that do not.
-PLAIN = np.column_stack([12 * TRUTH, 12 * (TRUTH == 1), *np.zeros((3, N))]) + RNG.normal(size=(N, 5))
-# Whole numbers that know the groups but for a few samples.
-CODES = np.where(np.arange(N) % 12 == 3, (TRUTH + 1) % 3, TRUTH)
-GAP = np.arange(N) % 9 == 2
-SIZES, COLORS = ["small", "medium", "large"], ["red", "green", "blue"]
 DAY = dt.datetime(2020, 2, 27, 18)
-
-
-def fit(table, **parameters):
-    return SASClustering(**{"n_features_to_select": 3, **parameters}).fit(table)
-
-
-def refuses(*words, error=ValueError):
-    """The message has all these words, in this order."""
-    return pytest.raises(error, match="(?s)" + ".*".join(words))
-
-
-def values(of, gap=None, codes=CODES):
-    """`of` the code of every sample, with some gaps."""
-    return [gap if missing else of(int(code)) for code, missing in zip(codes, GAP, strict=True)]
-
-
-def frame(library, column):
-    """The plain columns and one more."""
-    columns = {**{f"x{a}": PLAIN[:, a] for a in range(5)}, "c": column}
-    return pa.table(columns) if library is pa else library.DataFrame(columns)
 
 
 def assert_read_as(table, numbers, kind):
@@ -71,16 +42,6 @@ def time(code):
 
 def span(code):
     return dt.timedelta(hours=5 * code)
-
-
-def declared(library, words, codes, ordered):
-    """A category of declared levels."""
-    codes = [None if missing else int(code) for code, missing in zip(codes, GAP, strict=True)]
-    if library is pd:
-        return pd.Categorical.from_codes([-1 if code is None else code for code in codes], words, ordered=ordered)
-    if library is pl:
-        return pl.Series([None if code is None else words[code] for code in codes], dtype=pl.Enum(words))
-    return pa.DictionaryArray.from_arrays(pa.array(codes, pa.int32()), words, ordered=ordered)
 
 
 PANDAS = {
@@ -180,7 +141,7 @@ def test_categories_of_several_types_are_categories():
 def test_ranks_of_ordered_categories_are_those_declared(library, order):
     # The same words in two orders: what is small and what is large is for the user to say.
     column = declared(library, [SIZES[level] for level in order], np.argsort(order)[CODES], ordered=True)
-    ranks = np.where(GAP, np.nan, np.argsort(order)[CODES])
+    ranks = np.where(MISSING, np.nan, np.argsort(order)[CODES])
     assert_read_as(frame(library, column), ranks.tolist(), "manhattan")
 
 
@@ -210,7 +171,7 @@ def test_dictionaries_of_arrow_in_pandas_are_categories():
 
 
 def mixed(library=pd):
-    """Every type that all three libraries have, with gaps."""
+    """Every type that all three libraries have, with missing values."""
     noise = np.random.default_rng(1)
     lists = {
         "weight": PLAIN[:, 0].tolist(),
@@ -333,10 +294,10 @@ def test_words_in_an_array_are_categories():
         assert found.cluster_centers_[:, 1].tolist() == SIZES
 
 
-@pytest.mark.parametrize("gap", [None, np.nan, pd.NA])
-def test_an_array_of_objects_has_columns_of_several_types(gap):
-    table = np.column_stack([PLAIN.astype(object), np.array(values(COLORS.__getitem__, gap), dtype=object)])
-    table[5, 0] = gap
+@pytest.mark.parametrize("missing", [None, np.nan, pd.NA])
+def test_an_array_of_objects_has_columns_of_several_types(missing):
+    table = np.column_stack([PLAIN.astype(object), np.array(values(COLORS.__getitem__, missing), dtype=object)])
+    table[5, 0] = missing
     expected = frame(pd, values(COLORS.__getitem__))
     expected.loc[5, "x0"] = np.nan
     found = fit(table)
@@ -344,10 +305,10 @@ def test_an_array_of_objects_has_columns_of_several_types(gap):
     assert found.cluster_centers_[:, 5].tolist() == COLORS
 
 
-@pytest.mark.parametrize("gap", [None, np.nan, pytest.param(pd.NA)])
-def test_gaps_in_an_array_of_objects_are_gaps_where_all_else_is_numbers(gap):
+@pytest.mark.parametrize("missing", [None, np.nan, pytest.param(pd.NA)])
+def test_missing_values_in_an_array_of_objects_are_missing_values_where_all_else_is_numbers(missing):
     table = PLAIN.astype(object)
-    table[5, 0] = gap
+    table[5, 0] = missing
     expected = PLAIN.copy()
     expected[5, 0] = np.nan
     np.testing.assert_array_equal(fit(table).feature_scores_, fit(expected).feature_scores_)

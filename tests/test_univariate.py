@@ -74,7 +74,7 @@ def test_labels_reach_the_value_and_rise_with_it(k, dtype):
 
 
 @pytest.mark.parametrize("k", [2, 3, 4, 5])
-def test_every_cluster_gets_an_sample_even_where_values_are_fewer(k):
+def test_every_cluster_gets_a_sample_even_where_values_are_fewer(k):
     x = np.array([0.0, 0.0, 1.0, 1.0, 1.0])
     labels = univariate_labels(SQUARES, x, k)
     assert set(labels) == set(range(k))

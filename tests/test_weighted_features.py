@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sparsecluster._data.columns import ColumnTable
 
 from sparsecluster._clusterers.kmeans import KMeans
+from sparsecluster._data.columns import ColumnTable
 from sparsecluster._data.source import MatrixSource, TableSource
 from sparsecluster._features.base import Rows, SparseRows
 from sparsecluster._features.numeric import COPY_SHARE
 from sparsecluster._features.weighted import WeightedFeatures
 from tests import naive
-from tests.sparse_tables import coordinates, sparse_of
-from tests.test_kinds import (
+from tests.helpers.kinds import (
     COORDINATES,
-    GAPS,
     GROUPS,
+    INCOMPLETE,
     KINDS,
     K,
     N,
@@ -28,6 +27,7 @@ from tests.test_kinds import (
     some_labels,
     table_case,
 )
+from tests.helpers.sparse import coordinates, sparse_of
 
 # Some of the features, not in their order; few, where columns are copied, and many, where others get weight zero.
 SUBSETS = [np.array([5]), np.array([4, 0, 2]), np.array([7, 1, 2, 0, 5, 3])]
@@ -192,7 +192,7 @@ def double_sum(counts, apart):
 
 
 @pytest.mark.parametrize("standardize", [True, False])
-@pytest.mark.parametrize("kind", others(GAPS))
+@pytest.mark.parametrize("kind", others(INCOMPLETE))
 def test_sums_over_pairs_are_those_of_the_dissimilarities(kind, standardize):
     case, counts = make(kind), random_counts()
     features = case.features(standardize)
@@ -205,7 +205,7 @@ def test_sums_over_pairs_are_those_of_the_dissimilarities(kind, standardize):
 @pytest.mark.parametrize("copy", [False, True], ids=["data", "copy"])
 @pytest.mark.parametrize("kind", KINDS)
 def test_sums_over_pairs_are_those_of_each_feature_alone(kind, copy):
-    """With gaps as if all were seen; of a permuted copy, those of the copy."""
+    """With missing values as if all were seen; of a permuted copy, those of the copy."""
     data, counts = make(kind).features(), random_counts()
     features = data.permuted(9) if copy else data
     apart = [apart_of(features.pairs(np.array([a])).similarity) for a in range(P)]
@@ -215,9 +215,9 @@ def test_sums_over_pairs_are_those_of_each_feature_alone(kind, copy):
     assert np.allclose(found, data.pair_sums(counts)) != copy
 
 
-@pytest.mark.parametrize("kind", others(GAPS))
+@pytest.mark.parametrize("kind", others(INCOMPLETE))
 def test_every_pair_once_is_n_times_the_total(kind):
-    """T_a = (1/n) sum_{i<j} delta_a(i, j); with gaps a total is over the pairs seen, and these sums are over all."""
+    """T_a = (1/n) sum_{i<j} delta_a(i, j); with missing values totals are over the pairs seen, these sums over all."""
     case = make(kind)
     features = case.features()
     expected = N * np.bincount(case.owners, weights=features.total)
@@ -258,7 +258,7 @@ def test_a_score_is_a_share_of_the_features_own_total_so_weights_do_not_change_i
     np.testing.assert_array_equal(weighted.univariate_labels(2, K), plain.univariate_labels(2, K))
 
 
-@pytest.mark.parametrize("kind", [kind for kind in others(GAPS) if kind not in GROUPS])
+@pytest.mark.parametrize("kind", [kind for kind in others(INCOMPLETE) if kind not in GROUPS])
 def test_what_clusters_leave_of_weighted_pairs_is_the_weighted_sum_of_what_they_leave_of_features(kind):
     """sum_a w_a Delta_a[C] = trace(A) - J, and Delta_a = T_a (1 - score): what weighted K-means lowers."""
     weighted, labels = WeightedFeatures(make(kind).features(), WEIGHTS), some_labels()
@@ -280,7 +280,7 @@ def test_a_permuted_copy_keeps_the_weights(kind):
     assert_same_pairs(mine.seen_pairs(EVERYTHING), theirs.seen_pairs(EVERYTHING, WEIGHTS))
 
 
-@pytest.mark.parametrize("kind", [kind for kind in COORDINATES if kind not in GAPS])
+@pytest.mark.parametrize("kind", [kind for kind in COORDINATES if kind not in INCOMPLETE])
 def test_k_means_on_weighted_rows_and_on_weighted_pairs_is_the_same(kind):
     for seed in range(5):
         weighted = WeightedFeatures(make(kind, seed=seed).features(), WEIGHTS)

@@ -60,7 +60,7 @@ RESULTS = {
     "tuned": lambda: result_of(SASClustering(3, n_permutations=5), FRAME),
     "size given": lambda: result_of(GIVEN(3), X),
     "one feature": lambda: result_of(GIVEN(2, n_features_to_select=1), X),
-    "categories and gaps": lambda: result_of(GIVEN(3, n_features_to_select=6), MIXED),
+    "categories and missing values": lambda: result_of(GIVEN(3, n_features_to_select=6), MIXED),
     "twelve clusters": lambda: result_of(GIVEN(12), many_groups(12, 60, 40, group_size=6).X),
     "weights": lambda: result_of(SparseKMeans(3, l1_bound=3.0), X),
     "hierarchical": lambda: result_of(SparseHierarchical(3, n_permutations=2), X[:, :30]),

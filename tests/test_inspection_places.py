@@ -8,11 +8,10 @@ import pytest
 from scipy import sparse
 
 from sparsecluster import SASClustering
-from sparsecluster.inspection import Projection, components
+from sparsecluster.inspection import Projection, _components
 from sparsecluster.inspection._components import dense_plane, sparse_plane
 from sparsecluster.inspection._data import centered, indicators, standardized
-from tests.test_plots import far_apart, mixed_table, sparse_table
-from tests.test_plots_data import named
+from tests.helpers.inspection import far_apart, mixed_table, named, sparse_table
 
 # ---------------------------------------------------------------- projection
 
@@ -37,7 +36,7 @@ def check_plane(plane, table):
     ("shape", "most"), [((40, 7), 3000), ((12, 60), 3000), ((9, 2), 3000), ((40, 7), 1), ((12, 60), 1), ((30, 30), 1)]
 )
 def test_the_plane_is_that_of_numpy(shape, most, monkeypatch):
-    monkeypatch.setattr(components, "MOST_PRODUCTS", most)
+    monkeypatch.setattr(_components, "MOST_PRODUCTS", most)
     table = centered(np.random.default_rng(0).normal(size=shape) * np.arange(1, shape[1] + 1))
     check_plane(dense_plane(table), table)
 
@@ -79,14 +78,14 @@ def test_the_projection_of_sparse_and_dense_is_the_same(monkeypatch):
     X = sparse_table()
     estimator = SASClustering(n_clusters=3, n_features_to_select=9).fit(X)
     dense = Projection.from_estimator(estimator, X)
-    monkeypatch.setattr(components, "DENSE_VALUES", 0)
+    monkeypatch.setattr(_components, "DENSE_VALUES", 0)
     kept = Projection.from_estimator(estimator, X)
     np.testing.assert_allclose(kept.frame(), dense.frame(), atol=1e-6)
     np.testing.assert_allclose(kept.every.shares, dense.every.shares)
     pd.testing.assert_frame_equal(kept.frame(), Projection.from_estimator(estimator, X).frame())
 
 
-def test_the_projection_fills_gaps_and_has_an_indicator_for_each_level():
+def test_the_projection_fills_in_missing_values_and_has_an_indicator_for_each_level():
     X = mixed_table()[["number 0", "color"]]
     labels = np.repeat([0, 1, 2], [20, 14, 8])
     shown = Projection.from_estimator(named(X, labels, [True, False]), X)
@@ -105,7 +104,7 @@ def test_the_projection_fills_gaps_and_has_an_indicator_for_each_level():
 # ---------------------------------------------------------------- coordinates
 
 
-def test_standardised_columns_have_mean_zero_and_variance_one(strict):
+def test_standardized_columns_have_mean_zero_and_variance_one(strict):
     rng = np.random.default_rng(0)
     table = rng.normal(size=(30, 5)) * [1.0, 1e-200, 1e200, 1e300, 0.0] + [0.0, 0.0, 0.0, 0.0, 7.0]
     table[:, 0] += 1e12

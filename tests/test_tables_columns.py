@@ -4,7 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tests.test_tables import CODES, COLORS, PLAIN, SIZES, TRUTH, N, declared, fit, frame, refuses, values
+from tests.helpers.columns import CODES, COLORS, PLAIN, SIZES, TRUTH, N, declared, fit, frame, values
+from tests.helpers.common import refuses
 
 # ---------------------------------------------------------------- metrics by column
 

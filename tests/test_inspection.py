@@ -6,9 +6,7 @@ import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-import polars as pl
 import pytest
-from scipy import sparse
 from sklearn.exceptions import NotFittedError
 
 from sparsecluster import (
@@ -31,63 +29,19 @@ from sparsecluster.inspection import (
 )
 from sparsecluster.inspection._style import STYLES, cluster_names, plain, style_of
 from sparsecluster.inspection.compare import agreement_matrix
+from tests.helpers.inspection import TABLES, TRUTH, far_apart, mixed_table
 
 mpl.use("Agg")
 
 OF_DATA = (Heatmap, Projection, Distributions, Contributions)
 OF_FIT = (FeatureScores, History)
 HOSTILE = ["cost in $ or $", "<script>alert(1)</script>", r"\frac{1}{0} $x^{", "_hidden", "tab\tline\n", "%d {x} ü"]
-TRUTH = np.repeat([0, 1, 2], [20, 14, 8])
 
 
 @pytest.fixture(autouse=True)
 def closed_after():
     yield
     plt.close("all")
-
-
-def far_apart(n_noise=6, seed=0, truth=TRUTH):
-    """Four columns that part the groups, and noise."""
-    rng = np.random.default_rng(seed)
-    centers = rng.permuted(np.tile([-5.0, 0.0, 5.0], (4, 1)), axis=1).T
-    noise = rng.normal(size=(truth.size, n_noise))
-    return np.hstack([rng.normal(size=(truth.size, 4)) + centers[truth], noise])
-
-
-def mixed_table():
-    """Numbers, ordered and plain levels, truth values, counts, with gaps."""
-    rng, n = np.random.default_rng(1), TRUTH.size
-    table = pd.DataFrame(far_apart(2), columns=[f"number {a}" for a in range(6)])
-    table["color"] = np.array(["red", "green", "blue"], dtype=object)[TRUTH]
-    order = ["low", "mid", "high", "top"]
-    table["grade"] = pd.Categorical(np.array(order)[TRUTH + rng.integers(0, 2, n)], order, ordered=True)
-    table["flag"] = TRUTH == 1
-    table["count"] = rng.poisson(1 + 5 * (TRUTH == 2))
-    table["town"] = rng.choice([f"town {i}" for i in range(12)], n)
-    table.loc[::7, "color"] = None
-    table.loc[3::9, "number 0"] = np.nan
-    return table
-
-
-def sparse_table():
-    rng = np.random.default_rng(2)
-    X = sparse.random(TRUTH.size, 40, 0.1, format="lil", random_state=0)
-    for c, size in enumerate(np.bincount(TRUTH)):
-        samples = np.flatnonzero(np.isin(TRUTH, c))
-        X[np.ix_(samples, range(3 * c, 3 * c + 3))] = rng.poisson(3, (size, 3))
-    return X.tocsr()
-
-
-TABLES = {
-    "numbers": far_apart,
-    "float32": lambda: far_apart().astype(np.float32),
-    "mixed": mixed_table,
-    "polars": lambda: pl.from_pandas(mixed_table()),
-    "levels only": lambda: mixed_table()[["color", "flag", "town"]].fillna("none"),
-    "objects": lambda: mixed_table()[["number 1", "color"]].to_numpy(dtype=object),
-    "sparse": sparse_table,
-    "gaps": lambda: np.where(np.random.default_rng(3).random((42, 10)) < 0.15, np.nan, far_apart()),
-}
 
 
 @pytest.fixture(scope="module", params=TABLES)

@@ -18,38 +18,7 @@ from sparsecluster.inspection import (
 )
 from sparsecluster.inspection.distributions import bin_edges
 from sparsecluster.inspection.heatmap import thinned
-from tests.test_plots import TABLES, far_apart, mixed_table
-
-
-class Result:
-    """A fitted estimator that found what a test wants it to."""
-
-    def __init__(self, labels, chosen, scores, **more):
-        self.labels_, self.support_ = np.asarray(labels), np.asarray(chosen, dtype=bool)
-        self.feature_scores_ = np.asarray(scores, dtype=float)
-        self.n_features_in_ = self.support_.size
-        vars(self).update(more)
-
-    def fit(self, X):
-        return self
-
-    def __sklearn_tags__(self):
-        return SASClustering().__sklearn_tags__()
-
-    def __sklearn_is_fitted__(self):
-        return True
-
-    def _names(self):
-        return list(getattr(self, "feature_names_in_", [f"x{a}" for a in range(self.n_features_in_)]))
-
-
-def named(frame, labels, chosen=None, **more):
-    """A result on a data frame, with scores that fall from column to column."""
-    p = frame.shape[1]
-    names = np.array(frame.columns, dtype=object)
-    chosen = np.ones(p, bool) if chosen is None else chosen
-    return Result(labels, chosen, np.linspace(0.9, 0.1, p), feature_names_in_=names, metric="auto", **more)
-
+from tests.helpers.inspection import TABLES, Result, far_apart, mixed_table, named
 
 # ---------------------------------------------------------------- scores and history
 
@@ -110,7 +79,7 @@ def test_contributions_of_numbers_by_hand():
     assert frame["explained"].tolist() == pytest.approx([0.8 * 18 / 54, 0.0, 0.8 * 36 / 54])
 
 
-def test_contributions_with_gaps_are_of_what_is_seen():
+def test_contributions_with_missing_values_are_of_what_is_seen():
     X = np.array([[1.0], [np.nan], [4.0], [4.0], [np.nan], [7.0]])
     frame = Contributions.from_estimator(Result([0, 0, 1, 1, 2, 2], [1], [0.8]), X).frame()
     # One, two and one seen, with means 1, 4 and 7 about 4.
