@@ -128,11 +128,6 @@ def test_the_one_way_has_no_circle():
     tuple(TopologicalSorter(MAY_IMPORT).static_order())
 
 
-def test_evaluate_needs_only_numpy_and_scipy():
-    outside = {name.split(".")[0] for file in (SOURCE / "evaluate").glob("*.py") for name in imports(file)}
-    assert outside == {"__future__", "numpy", "scipy", "sparsecluster"}
-
-
 # ---------------------------------------------------------------- words
 
 

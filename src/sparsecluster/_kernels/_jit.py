@@ -49,7 +49,7 @@ class _SayOnce(event.Listener):
     def on_start(self, event: Any) -> None:
         function = getattr(event.data.get("dispatcher"), "py_func", None)
         if getattr(function, "__module__", "").startswith(__package__) and sys.stderr.isatty():
-            print("sparsecluster: compiling its kernels for this machine. This is done once and takes about 15 s.", file=sys.stderr)
+            print("sparsecluster: compiling its kernels for this machine (once, about 15 s)", file=sys.stderr)
             _unregister()
 
     def on_end(self, event: Any) -> None:
