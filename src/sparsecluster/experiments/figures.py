@@ -132,7 +132,7 @@ def pca(experiment: Experiment, results: Results) -> Any:
 
 
 def matched(rows: list[Row]) -> list[Row]:
-    """Clusters with the numbers of the true groups that they share most samples with, so that colors can be compared."""
+    """Number the clusters like the true groups that they share most samples with, so that colors can be compared."""
     table = contingency_matrix([row["truth"] for row in rows], [row["label"] for row in rows])
     groups, labels = linear_sum_assignment(-table)
     names = dict(zip(labels.tolist(), groups.tolist(), strict=True))

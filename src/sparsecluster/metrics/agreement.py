@@ -108,8 +108,8 @@ def agreement_matrix(labelings: Sequence[npt.ArrayLike]) -> npt.NDArray[np.float
 def error_rate(truth: npt.ArrayLike, labels: npt.ArrayLike) -> float:
     """Compute the share of misclassified samples under the best matching of clusters to groups.
 
-    The matching is one to one and minimizes the error (Hungarian algorithm). If there are more clusters than groups, all
-    samples of an unmatched cluster count as errors; if there are fewer, all samples of an unmatched group do.
+    The matching is one to one and minimizes the error (Hungarian algorithm). If there are more clusters than groups,
+    all samples of an unmatched cluster count as errors; if there are fewer, all samples of an unmatched group do.
 
     Parameters
     ----------
