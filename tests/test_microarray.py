@@ -5,6 +5,7 @@ import io
 import re
 import socket
 import subprocess
+import sys
 import threading
 from pathlib import Path
 
@@ -12,7 +13,7 @@ import numpy as np
 import pytest
 
 from sparsecluster.datasets import MICROARRAYS, DataNotFoundError, Microarray, load_microarray, microarray
-from sparsecluster.datasets.microarray import blob_id, fetch
+from sparsecluster.datasets.microarray import blob_id
 
 SHARED = Path(__file__).parents[1] / ".." / "shared" / "data" / "microarray"
 
@@ -122,7 +123,7 @@ def test_a_csv_file_has_the_classes_in_a_column_y_anywhere(tmp_path, at, quote, 
 
 
 def test_a_csv_file_without_the_classes_is_refused(tmp_path):
-    with pytest.raises(ValueError, match="no column y with the classes; its columns are a, b"):
+    with pytest.raises(ValueError, match="needs a column y with the classes; its first columns are a, b"):
         load_microarray("tiny", put(tmp_path, tiny_csv=b"a,b\n1,2\n"))
 
 
@@ -191,7 +192,7 @@ def test_an_unknown_name_is_answered_with_those_there_are():
         (X.T, Y, r"4 samples x 7 genes"),
         (X[:, :3], Y, r"7 samples x 3 genes"),
         (X[1:], Y[1:], r"6 samples x 4 genes"),
-        (X, np.arange(7) % 2 * 0, r"classes of \[7\]; it should have 7 x 4 in \[3, 4\]"),
+        (X, np.arange(7) % 2 * 0, r"classes of \[7\] samples; expected 7 x 4 in classes of \[3, 4\]"),
         (X, np.r_[Y[:-1], 2], r"classes of \[1, 2, 4\]"),
     ],
 )
@@ -297,7 +298,7 @@ def test_a_folder_that_is_given_is_not_added_to(server, tmp_path):
 
 def test_what_is_not_the_right_file_is_not_kept(server, tmp_path):
     server.files["tiny.x.txt"] = FILES["tiny.x.txt"].replace(b"0.25", b"0.26")
-    with pytest.raises(DataNotFoundError, match=r"/Data/tiny\.x\.txt.*another checksum"):
+    with pytest.raises(DataNotFoundError, match=r"/Data/tiny\.x\.txt.*checksum is not that of the published file"):
         load_microarray("tiny")
     assert kept(tmp_path) == []
 
@@ -323,9 +324,29 @@ def test_a_damaged_file_in_the_cache_is_fetched_again(server, tmp_path):
     assert file.read_bytes() == FILES["part2.x.txt"]
 
 
-def test_a_file_that_is_right_is_not_fetched_again(tmp_path):
-    put(tmp_path, "tiny.x.txt")
-    fetch("http://127.0.0.1:1/nobody", tmp_path / "tiny.x.txt", blob_id(FILES["tiny.x.txt"]), "tiny")
+def test_several_users_can_share_a_cache_folder(server, tmp_path):
+    load_microarray("tiny")
+    (tmp_path / "other").touch()
+    modes = {file.stat().st_mode for file in (tmp_path / "cache" / "microarray").iterdir()}
+    assert modes == {(tmp_path / "other").stat().st_mode}
+
+
+def test_only_a_download_needs_pooch(server, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pooch", None)
+    with pytest.raises(
+        ImportError, match=r'pip install "sparsecluster\[data\]".*tiny\.npz.*\$SPARSECLUSTER_DATA'
+    ) as caught:
+        load_microarray("tiny")
+    assert str(tmp_path) not in str(caught.value)
+    assert server.asked == kept(tmp_path) == []
+    put(tmp_path / "cache" / "microarray", "tiny.x.txt", "tiny.y.txt")
+    check(load_microarray("tiny"))
+
+
+def test_a_cache_folder_that_cannot_be_written_is_named(server, tmp_path):
+    (tmp_path / "cache").touch()
+    with pytest.raises(DataNotFoundError, match=str(tmp_path / "cache")):
+        load_microarray("tiny")
 
 
 def test_without_a_network_the_message_says_where_to_put_the_file(tmp_path):

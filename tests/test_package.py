@@ -93,11 +93,6 @@ def test_no_test_module_imports_from_another():
     assert [file.name for file in modules if re.search(r"^\s*(from|import) tests\.test_", file.read_text(), re.M)] == []
 
 
-def test_metrics_need_only_numpy_and_scipy():
-    outside = {name.split(".")[0] for file in (SOURCE / "metrics").glob("*.py") for name in imports(file)}
-    assert outside == {"__future__", "numpy", "scipy", "sparsecluster"}
-
-
 # ---------------------------------------------------------------- words
 
 

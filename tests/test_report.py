@@ -201,15 +201,14 @@ def test_what_is_too_much_for_a_page_is_left_out_and_the_page_says_so(fitted, mo
     assert len(result["projection"]["chosen"]["x"]) == 20
     assert result["projection"]["all"] is None
     text = Page(report_page(result)).text
-    assert "12 more features, those of lowest score, are not in this page" in text
-    assert "10 more samples are not in this page" in text
-    assert "20 samples and 2 features are left out" in text
+    assert "Only 8 of the 20 features are listed" in text
+    assert "Only 20 of the 30 samples are listed" in text
+    assert "Only 10 of the 30 samples are drawn" in text
+    assert "Only 3 of the 5 chosen features are drawn" in text
 
 
 def test_a_page_with_everything_says_nothing_of_things_left_out(fitted):
-    text = Page(report_page(summarize(fitted, X))).text
-    assert "left out" not in text
-    assert "not in this page" not in text
+    assert "Only" not in Page(report_page(summarize(fitted, X))).text
 
 
 def test_small_clusters_are_drawn_also_where_samples_are_left_out(fitted, monkeypatch):
@@ -304,8 +303,9 @@ class Page(HTMLParser):
         assert self.open == []
         ids = [given["id"] for _, given in self.tags if "id" in given]
         assert len(ids) == len(set(ids))
+        assert all({"aria-label", "aria-labelledby"} & set(given) for tag, given in self.tags if tag == "section")
         for _, given in self.tags:
-            assert given.get("aria-labeledby", ids[0]) in ids
+            assert given.get("aria-labelledby", ids[0]) in ids
             assert not given.get("href", "").startswith("#") or given["href"][1:] in ids
 
     def handle_starttag(self, tag, attrs):

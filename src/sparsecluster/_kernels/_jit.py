@@ -1,4 +1,4 @@
-"""How kernels are compiled: at the first call, kept on disk, without the GIL."""
+"""How kernels are compiled: at their first call, without the GIL, and with the machine code cached on disk."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from numba.core import event
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-# Sums may be added in another order, so that they use vector registers. NaN and inf keep their meaning.
+# Sums may be reordered, so that they use vector registers. NaN and infinity keep their meaning.
 FAST_SUMS = {"reassoc", "contract", "nsz"}
 
 
 def kernel(function: F) -> F:
-    """Compile `function` at its first call and keep the result on disk."""
+    """Compile `function` at its first call and cache the machine code on disk."""
     options: dict[str, Any] = {"cache": True, "nogil": True, "fastmath": FAST_SUMS}
     try:
         return numba.njit(**options)(function)
     except RuntimeError:
-        # Neither the package's folder nor the user's cache folder can be written. A private folder, for this process
-        # only: whatever is in a cache is executed, so nobody else may have put it there.
+        # Numba can write neither to the package's folder nor to the user's cache folder. Use a new folder for this
+        # process only: cached code is executed, so it must not come from a folder that other users can write to.
         numba.config.CACHE_DIR = _private_folder()
         return numba.njit(**options)(function)
 
@@ -39,17 +39,17 @@ def _private_folder() -> str:
 
 
 def inline(function: F) -> F:
-    """A piece that several kernels share; compiled into each of them."""
+    """Compile `function` into each of the kernels that call it."""
     return numba.njit(nogil=True, fastmath=FAST_SUMS, inline="always")(function)
 
 
 class _SayOnce(event.Listener):
-    """Tells a person at a terminal why the first fit takes longer."""
+    """Tells the user at a terminal why the first fit takes longer."""
 
     def on_start(self, event: Any) -> None:
         function = getattr(event.data.get("dispatcher"), "py_func", None)
         if getattr(function, "__module__", "").startswith(__package__) and sys.stderr.isatty():
-            print("sparsecluster: compiling its kernels for this machine, once; about 15 s", file=sys.stderr)
+            print("sparsecluster: compiling its kernels for this machine (once, about 15 s)", file=sys.stderr)
             _unregister()
 
     def on_end(self, event: Any) -> None:

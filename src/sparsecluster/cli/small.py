@@ -30,7 +30,7 @@ def report(
     try:
         summary = json.loads(file.read_text(encoding="utf-8"))
         page = write_report(summary, out or file.parent / "report.html")
-    except (json.JSONDecodeError, UnicodeDecodeError, KeyError, TypeError, AttributeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise ValueError(
             f"{file} is damaged or no summary of sparsecluster ({type(error).__name__} {error})."
         ) from error

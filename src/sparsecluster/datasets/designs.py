@@ -1,4 +1,4 @@
-"""Simulated tables with a known truth: those of Section 4 of the paper, and one of mixed kinds with gaps."""
+"""Simulated tables with a known truth: those of the paper's Section 4, and a mixed table with missing values."""
 
 from __future__ import annotations
 
@@ -15,7 +15,17 @@ if TYPE_CHECKING:
 
 
 class Design(NamedTuple):
-    """A simulated table, the true group of every sample and the mask of useful features."""
+    """A simulated table of numbers and its truth.
+
+    Attributes
+    ----------
+    X : ndarray of shape (n_samples, n_features)
+        Simulated values.
+    truth : ndarray of int of shape (n_samples,)
+        True group of each sample, numbered from 0.
+    useful : ndarray of bool of shape (n_features,)
+        Mask of the features in which the groups differ.
+    """
 
     X: Floats
     truth: npt.NDArray[np.intp]
@@ -23,7 +33,17 @@ class Design(NamedTuple):
 
 
 class MixedDesign(NamedTuple):
-    """A simulated data frame of numbers and categories, the true groups and the mask of useful features."""
+    """A simulated table of numerical and categorical columns and its truth.
+
+    Attributes
+    ----------
+    X : pandas.DataFrame of shape (n_samples, n_features)
+        Simulated values, with missing values.
+    truth : ndarray of int of shape (n_samples,)
+        True group of each sample, numbered from 0.
+    useful : ndarray of bool of shape (n_features,)
+        Mask of the features in which the groups differ.
+    """
 
     X: pd.DataFrame
     truth: npt.NDArray[np.intp]
@@ -33,8 +53,36 @@ class MixedDesign(NamedTuple):
 def shifted_groups(
     mu: float = 0.6, n_features: int = 500, n_useful: int = 50, group_size: int = 30, seed: int = 0
 ) -> Design:
-    """Sections 3.2 and 4.1 (Figure 1, Table 1): N(mu, I), N(0, I) and N(-mu, I), with mu in the useful features only.
+    """Simulate three Gaussian groups with shifted means, as in Sections 3.2 and 4.1 (Figure 1, Table 1).
 
+    In the useful features, the groups are distributed as `N(mu, 1)`, `N(0, 1)` and `N(-mu, 1)`. In the other features,
+    all groups are distributed as `N(0, 1)`. Features are independent.
+
+    Parameters
+    ----------
+    mu : float, default=0.6
+        Shift of the means in the useful features.
+    n_features : int, default=500
+        Number of features.
+    n_useful : int, default=50
+        Number of useful features, which come first.
+    group_size : int, default=30
+        Number of samples per group.
+    seed : int, default=0
+        Seed of the random numbers.
+
+    Returns
+    -------
+    X : ndarray of shape (3 * group_size, n_features)
+        Simulated values.
+    truth : ndarray of int of shape (3 * group_size,)
+        True group of each sample, numbered from 0.
+    useful : ndarray of bool of shape (n_features,)
+        Mask of the features in which the groups differ.
+
+    Examples
+    --------
+    >>> from sparsecluster.datasets import shifted_groups
     >>> X, truth, useful = shifted_groups(mu=1.0, n_features=200, seed=0)
     >>> X.shape, int(useful.sum())
     ((90, 200), 50)
@@ -58,11 +106,38 @@ def correlated_groups(
     eigenvalues: Sequence[tuple[float, float]] = SAME_COVARIANCE,
     seed: int = 0,
 ) -> Design:
-    """Sections 4.2 and 4.3 (Tables 2 and 3): means 1.02..2.00 plus 0, 1 or 2 shifts in 50 features, correlated noise.
+    """Simulate three Gaussian groups with correlated features, as in Sections 4.2 and 4.3 (Tables 2 and 3).
 
-    The covariance is a random rotation of eigenvalues evenly spaced in an interval: one for all groups
-    (`SAME_COVARIANCE`) or one for each (`DIFFERENT_COVARIANCES`).
+    In the useful feature `j = 1, ..., 50`, the groups have the means `1 + 0.02 j`, `1 + 0.02 j + shift` and
+    `1 + 0.02 j + 2 shift`; in the other features, all means are zero. The covariance matrix has a random orthogonal
+    basis of eigenvectors and eigenvalues that are evenly spaced in an interval.
 
+    Parameters
+    ----------
+    shift : float, default=1.0
+        Difference of the means of consecutive groups in the useful features.
+    n_features : int, default=500
+        Number of features, at least 50.
+    group_size : int, default=30
+        Number of samples per group.
+    eigenvalues : sequence of (float, float), default=((1.0, 5.0),)
+        Lowest and highest eigenvalue of each covariance matrix: one pair if all groups have the same covariance matrix
+        (Section 4.2), or three pairs if each group has its own (Section 4.3).
+    seed : int, default=0
+        Seed of the random numbers.
+
+    Returns
+    -------
+    X : ndarray of shape (3 * group_size, n_features)
+        Simulated values.
+    truth : ndarray of int of shape (3 * group_size,)
+        True group of each sample, numbered from 0.
+    useful : ndarray of bool of shape (n_features,)
+        Mask of the features in which the groups differ, the first 50 features.
+
+    Examples
+    --------
+    >>> from sparsecluster.datasets import correlated_groups
     >>> correlated_groups(n_features=60, seed=1).X.shape
     (90, 60)
     """
@@ -79,7 +154,7 @@ def correlated_groups(
 
 
 def _random_root(size: int, low: float, high: float, rng: np.random.Generator) -> Floats:
-    """Square root of a random covariance matrix: a uniform rotation of the eigenvalues."""
+    """Return the square root of a random covariance matrix, whose eigenvectors are distributed uniformly."""
     q, r = np.linalg.qr(rng.standard_normal((size, size)))
     rotation = q * np.sign(np.diag(r))
     return np.sqrt(np.linspace(low, high, size))[:, None] * rotation.T
@@ -92,8 +167,36 @@ CENTRE_VARIANCE = 0.4
 def many_groups(
     n_groups: int = 3, n_features: int = 500, n_useful: int = 50, group_size: int = 30, seed: int = 0
 ) -> Design:
-    """Section 4.5 (Figure 5): centers drawn from N(0, 0.4 I) in the useful features, samples from N(center, I).
+    """Simulate any number of Gaussian groups with random centers, as in Section 4.5 (Figure 5).
 
+    In the useful features, the centers of the groups are drawn from `N(0, 0.4 I)`; in the other features, they are
+    zero. The samples of a group are distributed as `N(center, I)`.
+
+    Parameters
+    ----------
+    n_groups : int, default=3
+        Number of groups.
+    n_features : int, default=500
+        Number of features.
+    n_useful : int, default=50
+        Number of useful features, which come first.
+    group_size : int, default=30
+        Number of samples per group.
+    seed : int, default=0
+        Seed of the random numbers.
+
+    Returns
+    -------
+    X : ndarray of shape (n_groups * group_size, n_features)
+        Simulated values.
+    truth : ndarray of int of shape (n_groups * group_size,)
+        True group of each sample, numbered from 0.
+    useful : ndarray of bool of shape (n_features,)
+        Mask of the features in which the groups differ.
+
+    Examples
+    --------
+    >>> from sparsecluster.datasets import many_groups
     >>> X, truth, useful = many_groups(n_groups=10, group_size=20, seed=0)
     >>> X.shape, int(truth.max()), int(useful.sum())
     ((200, 500), 9, 50)
@@ -109,13 +212,39 @@ def many_groups(
     return Design(X, truth, useful)
 
 
-# Section 4.4: features that each of the three groups owns, and the chance of a 1 in all others.
+# Section 4.4: useful features per group, and the probability of a 1 in all other features.
 BERNOULLI_USEFUL, BERNOULLI_REST = 5, 0.1
 
 
 def bernoulli_groups(q: float = 0.6, n_features: int = 30, group_size: int = 30, seed: int = 0) -> Design:
-    """Section 4.4 (Table 4): zeros and ones, a 1 with probability q in five features of each group, else with 0.1.
+    """Simulate three groups of binary features, as in Section 4.4 (Table 4).
 
+    Each group has five features of its own, in which its samples have a 1 with probability `q`. All other values are 1
+    with probability 0.1. Features are independent.
+
+    Parameters
+    ----------
+    q : float, default=0.6
+        Probability of a 1 in the features of the sample's own group.
+    n_features : int, default=30
+        Number of features, at least 15.
+    group_size : int, default=30
+        Number of samples per group.
+    seed : int, default=0
+        Seed of the random numbers.
+
+    Returns
+    -------
+    X : ndarray of shape (3 * group_size, n_features)
+        Simulated values, zeros and ones.
+    truth : ndarray of int of shape (3 * group_size,)
+        True group of each sample, numbered from 0.
+    useful : ndarray of bool of shape (n_features,)
+        Mask of the features in which the groups differ, the first 15 features.
+
+    Examples
+    --------
+    >>> from sparsecluster.datasets import bernoulli_groups
     >>> X, truth, useful = bernoulli_groups(q=0.9, n_features=60, seed=0)
     >>> X.shape, int(useful.sum())
     ((90, 60), 15)
@@ -132,7 +261,7 @@ def bernoulli_groups(q: float = 0.6, n_features: int = 30, group_size: int = 30,
     return Design(X, truth, owner < 3)
 
 
-# A category has 2 to 6 of these levels.
+# A categorical column has the first 2 to 6 of these levels.
 LEVELS = ["a", "b", "c", "d", "e", "f"]
 
 
@@ -145,13 +274,45 @@ def mixed_groups(
     shift: float = 1.0,
     likely: float = 0.7,
 ) -> MixedDesign:
-    """Not in the paper: half numbers, half categories of 2 to 6 levels, some of both useful, some values missing.
+    """Simulate three groups in a data frame of numerical and categorical columns with missing values.
 
-    A number is N(m, 1), with m = -shift, 0 and shift in the three groups, in random order. A category takes the
-    favorite level of the sample's group with probability `likely`, else any other level. Groups differ in their
-    favorites as far as the levels go round. In a useless feature all groups have the same m and the same favorite. Of
-    all values a share `gaps` is missing, completely at random. Needs pandas.
+    This design is not in the paper. The first half of the columns are numerical; the others are categorical and have 2
+    to 6 levels. A numerical value is distributed as `N(m, 1)`, where `m` is `-shift`, 0 and `shift` in the three
+    groups, in random order. A categorical value is the favorite level of the sample's group with probability `likely`,
+    and any other level otherwise; groups have different favorites as long as there are enough levels. In a useless
+    column, all groups have `m = 0` or the same favorite level. Values are missing completely at random. The function
+    requires pandas.
 
+    Parameters
+    ----------
+    n_features : int, default=100
+        Number of features.
+    n_useful : int, default=10
+        Number of useful features. Half of them are the first numerical columns and the others are the first categorical
+        columns.
+    group_size : int, default=30
+        Number of samples per group.
+    gaps : float, default=0.1
+        Share of missing values.
+    seed : int, default=0
+        Seed of the random numbers.
+    shift : float, default=1.0
+        Difference of consecutive group means in the useful numerical columns.
+    likely : float, default=0.7
+        Probability of the favorite level.
+
+    Returns
+    -------
+    X : pandas.DataFrame of shape (3 * group_size, n_features)
+        Simulated values.
+    truth : ndarray of int of shape (3 * group_size,)
+        True group of each sample, numbered from 0.
+    useful : ndarray of bool of shape (n_features,)
+        Mask of the features in which the groups differ.
+
+    Examples
+    --------
+    >>> from sparsecluster.datasets import mixed_groups
     >>> X, truth, useful = mixed_groups(n_features=20, n_useful=6, seed=0)
     >>> X.shape, X.columns[useful].tolist()
     ((90, 20), ['number0', 'number1', 'number2', 'category0', 'category1', 'category2'])
@@ -184,7 +345,7 @@ def mixed_groups(
 def _draw_levels(
     truth: npt.NDArray[np.intp], n_levels: int, differs: bool, likely: float, rng: np.random.Generator
 ) -> npt.NDArray[np.intp]:
-    """A level for each sample: mostly its group's favorite, else one of the others."""
+    """Draw a level for each sample: the favorite of its group with probability `likely`, or else another one."""
     favorites = rng.permutation(max(n_levels, 3))[:3] % n_levels
     favorite = favorites[truth if differs else np.zeros_like(truth)]
     others = (favorite + rng.integers(1, n_levels, truth.size)) % n_levels

@@ -1,38 +1,52 @@
-"""The ten gene-expression sets of the paper's Table 5: from a folder, or from their public address."""
+"""The ten gene-expression data sets of the paper's Table 5, read from a folder or downloaded."""
 
 from __future__ import annotations
 
+import csv
 import hashlib
-import http.client
 import os
-import urllib.error
-import urllib.request
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from .._features.base import Floats
 from .._utils.cache import cache_folder
-from .._utils.files import write
 
-# Where the files are, if not in a folder that is given.
+# An environment variable that names the folder of the files.
 VARIABLE = "SPARSECLUSTER_DATA"
-# The authors' repository, at one commit. Files are checked by their Git blob id, which is a hash of their content.
+# The authors' repository at one commit. The files are checked by their Git blob ids, which are hashes of the content.
 ADDRESS = (
     "https://raw.githubusercontent.com/victorpu/SAS_Hill_Climb/"
     "ca129491ad319c1ed8a87119e325d6a1583644d8/Table5_Microarray/Data/"
 )
-SECONDS = 60
+TIMEOUT_SECONDS = 60
 
 
 class Microarray(NamedTuple):
-    """A set: its size, its classes, and the authors' files by name and Git blob id.
+    """Description of a gene-expression data set and of the authors' files that contain it.
 
-    Genes x samples in one or more files side by side; classes in a file, or one class after another.
+    Attributes
+    ----------
+    n_genes : int
+        Number of genes.
+    class_sizes : tuple of int
+        Number of samples in each class.
+    tables : dict of str to str
+        Names and Git blob ids of the files with the expression values, genes in rows and samples in columns. Several
+        files are placed side by side.
+    classes : dict of str to str
+        Name and Git blob id of the file with the classes. If it is empty, the samples are sorted by class.
+
+    Examples
+    --------
+    >>> from sparsecluster.datasets import MICROARRAYS
+    >>> colon = MICROARRAYS["colon"]
+    >>> colon.n_samples, colon.n_genes, colon.class_sizes
+    (62, 2000, (22, 40))
     """
 
     n_genes: int
@@ -45,9 +59,22 @@ class Microarray(NamedTuple):
         """Number of samples."""
         return sum(self.class_sizes)
 
+    @property
+    def files(self) -> dict[str, str]:
+        """Names and Git blob ids of all files."""
+        return self.tables | self.classes
+
 
 class Samples(NamedTuple):
-    """Samples x genes and the class of every sample, 0, 1, ..."""
+    """Expression values and classes of a data set.
+
+    Attributes
+    ----------
+    X : ndarray of shape (n_samples, n_genes)
+        Expression values.
+    y : ndarray of int of shape (n_samples,)
+        Class of each sample, numbered from 0.
+    """
 
     X: Floats
     y: npt.NDArray[np.intp]
@@ -118,17 +145,48 @@ MICROARRAYS: dict[str, Microarray] = {
 
 
 class DataNotFoundError(FileNotFoundError):
-    """A data set is in no folder that was looked at, and could not be fetched."""
+    """A data set was not found in any of the folders searched, and could not be downloaded."""
 
 
 def load_microarray(name: str, folder: str | Path | None = None, download: bool = True) -> Samples:
-    """One of the ten sets: brain, breast, colon, leukemia, lung1, lung2, lymphoma, prostate, srbct, sucancer.
+    """Load one of the ten gene-expression data sets of the paper's Table 5.
 
-    Looks in `folder` if it is given, else in $SPARSECLUSTER_DATA and in the user's cache folder, for NAME.npz (arrays X
-    and y), NAME.csv (samples in rows, a column y) or the authors' files (NAME.x.txt, genes x samples, and NAME.y.txt);
-    then fetches the authors' files, checks them and keeps them in the cache folder.
+    A folder may contain a data set in one of three forms: `NAME.npz` with the arrays `X` of shape (n_samples, n_genes)
+    and `y`; `NAME.csv` with samples in rows and the classes in a column `y`; or the authors' files, such as
+    `NAME.x.txt` with genes in rows and `NAME.y.txt` with the classes.
 
-    >>> from sparsecluster.datasets import MICROARRAYS
+    Parameters
+    ----------
+    name : {"brain", "breast", "colon", "leukemia", "lung1", "lung2", "lymphoma", "prostate", "srbct", "sucancer"}
+        Name of the data set.
+    folder : str or Path, default=None
+        Folder that contains the data set. By default, the folder named by the environment variable
+        `SPARSECLUSTER_DATA` and then the user's cache folder are searched.
+    download : bool, default=True
+        Whether to download the authors' files into the user's cache folder if the data set is not found. Downloading
+        requires the package pooch, which `pip install "sparsecluster[data]"` installs. Only files with the expected
+        checksum are kept. Nothing is downloaded if `folder` is given.
+
+    Returns
+    -------
+    X : ndarray of shape (n_samples, n_genes)
+        Expression values.
+    y : ndarray of int of shape (n_samples,)
+        Class of each sample, numbered from 0.
+
+    Raises
+    ------
+    DataNotFoundError
+        If the data set is not found and is not, or cannot be, downloaded.
+    ImportError
+        If the data set has to be downloaded and pooch is not installed.
+    ValueError
+        If there is no data set of this name, or if the files found are damaged or of another version.
+
+    Examples
+    --------
+    >>> from sparsecluster.datasets import MICROARRAYS, load_microarray
+    >>> X, y = load_microarray("colon")  # doctest: +SKIP
     >>> MICROARRAYS["colon"].n_samples, MICROARRAYS["colon"].n_genes
     (62, 2000)
     """
@@ -136,41 +194,52 @@ def load_microarray(name: str, folder: str | Path | None = None, download: bool 
         raise ValueError(f"There is no data set {name!r}; choose from {', '.join(sorted(MICROARRAYS))}.")
     about = MICROARRAYS[name]
     places = [Path(folder)] if folder is not None else list(_usual_places())
-    for place in places:
-        found = _read(name, about, place)
-        if found is not None:
-            return _checked(name, about, found, place)
-    if download and folder is None:
-        place = cache_folder() / "microarray"
-        for file, blob in (about.tables | about.classes).items():
-            fetch(ADDRESS + file, place / file, blob, name)
-        found = _read(name, about, place)
-        assert found is not None
-        return _checked(name, about, found, place)
-    raise DataNotFoundError(
-        f"The data set {name!r} is not in {' nor in '.join(map(str, places))}. Put {name}.npz (arrays X, samples x "
-        f"genes, and y), {name}.csv (with a column y) or the authors' {', '.join(about.tables | about.classes)} there, "
-        f"or name another folder by folder=, --data or ${VARIABLE}."
-    )
+    found = _first_found(name, about, places)
+    if found is None and download and folder is None:
+        _download(name, about, places[-1])
+        found = _first_found(name, about, places[-1:])
+    if found is None:
+        raise DataNotFoundError(
+            f"The data set {name!r} was not found in {' or in '.join(map(str, places))}. Put {_forms(name, about)} "
+            f"there, or name another folder with folder=, --data or ${VARIABLE}."
+        )
+    return found
 
 
 def _usual_places() -> Iterator[Path]:
+    """The folders to search, of which the last is for downloads."""
     if os.environ.get(VARIABLE):
         yield Path(os.environ[VARIABLE])
     yield cache_folder() / "microarray"
 
 
+def _forms(name: str, about: Microarray) -> str:
+    return (
+        f"{name}.npz (with arrays X, of shape (n_samples, n_genes), and y), {name}.csv (with a column y) or the "
+        f"authors' files ({', '.join(about.files)})"
+    )
+
+
 # ---------------------------------------------------------------- reading
 
 
+def _first_found(name: str, about: Microarray, places: list[Path]) -> Samples | None:
+    """Return the data set from the first folder that contains it, after a check of its shape."""
+    for place in places:
+        found = _read(name, about, place)
+        if found is not None:
+            return _checked(name, about, found, place)
+    return None
+
+
 def _read(name: str, about: Microarray, place: Path) -> Samples | None:
-    """The set from the first of its forms that a folder has."""
+    """Return the data set from the first of its forms that the folder contains."""
     if (place / f"{name}.npz").is_file():
         try:
             with np.load(place / f"{name}.npz", allow_pickle=False) as kept:
                 return Samples(np.asarray(kept["X"], np.float64), _numbered(kept["y"]))
         except (KeyError, ValueError, OSError, EOFError, zipfile.BadZipFile) as error:
-            raise ValueError(f"{place / name}.npz is damaged, or has no arrays X and y ({error}).") from error
+            raise ValueError(f"{place / name}.npz is damaged or does not contain arrays X and y ({error}).") from error
     if (place / f"{name}.csv").is_file():
         return _read_csv(place / f"{name}.csv")
     own = {f"{name}.x.txt": ""}, {f"{name}.y.txt": ""}
@@ -184,14 +253,14 @@ def _read(name: str, about: Microarray, place: Path) -> Samples | None:
 
 
 def _read_csv(file: Path) -> Samples:
-    with file.open(encoding="utf-8") as lines:
-        header = [word.strip().strip('"') for word in lines.readline().split(",")]
-        rows = [line.rstrip("\n").split(",") for line in lines if line.strip()]
-    if "y" not in header:
-        raise ValueError(f"{file} has no column y with the classes; its columns are {', '.join(header[:5])}, ...")
-    at = header.index("y")
-    X = np.array([[float(value) for j, value in enumerate(row) if j != at] for row in rows])
-    return Samples(X, _numbered(np.array([row[at] for row in rows])))
+    with file.open(encoding="utf-8", newline="") as lines:
+        header, *rows = [row for row in csv.reader(lines, skipinitialspace=True) if row] or [[]]
+    names = [name.strip() for name in header]
+    if "y" not in names:
+        raise ValueError(f"{file} needs a column y with the classes; its first columns are {', '.join(names[:5])}.")
+    at = names.index("y")
+    y = _numbered([row.pop(at) for row in rows])
+    return Samples(np.array(rows, dtype=np.float64), y)
 
 
 def _numbered(y: npt.ArrayLike) -> npt.NDArray[np.intp]:
@@ -202,38 +271,58 @@ def _checked(name: str, about: Microarray, found: Samples, place: Path) -> Sampl
     wanted = (about.n_samples, about.n_genes)
     sizes = sorted(np.bincount(found.y).tolist())
     if found.X.shape != wanted or sizes != sorted(about.class_sizes):
+        n_samples, n_genes = found.X.shape
         raise ValueError(
-            f"The data set {name!r} in {place} has {found.X.shape[0]} samples x {found.X.shape[1]} genes in classes of "
-            f"{sizes}; it should have {wanted[0]} x {wanted[1]} in {sorted(about.class_sizes)}. Is it another version?"
+            f"The data set {name!r} in {place} has {n_samples} samples x {n_genes} genes in classes of "
+            f"{sizes} samples; expected {wanted[0]} x {wanted[1]} in classes of {sorted(about.class_sizes)}. It may be "
+            "another version of the data."
         )
     return found
 
 
-# ---------------------------------------------------------------- fetching
+# ---------------------------------------------------------------- downloading
 
 
 def blob_id(content: bytes) -> str:
-    """The id that Git has for a file: SHA-1 of a header and the content.
+    """Return the id that Git gives to a file: the SHA-1 hash of a header and the content.
 
+    Examples
+    --------
     >>> blob_id(b"hello\\n")
     'ce013625030ba8dba906f756967f9e9ca394464a'
     """
     return hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()
 
 
-def fetch(address: str, file: Path, blob: str, name: str) -> None:
-    """Fetch a file that is not there yet, and keep it only if it is the right one."""
-    if file.is_file() and blob_id(file.read_bytes()) == blob:
-        return
+def _download(name: str, about: Microarray, folder: Path) -> None:
+    """Download the authors' files that are missing or damaged, and keep those that are as they were published."""
     try:
-        with urllib.request.urlopen(address, timeout=SECONDS) as response:
-            content = response.read()
-    except (urllib.error.URLError, http.client.HTTPException, OSError) as error:
-        raise DataNotFoundError(
-            f"The data set {name!r} is not on this machine and could not be fetched from {address} ({error}). Put "
-            f"{name}.npz (arrays X, samples x genes, and y) or the authors' files into {file.parent}, or into the "
-            f"folder that ${VARIABLE} names."
+        import pooch
+    except ImportError as error:
+        raise ImportError(
+            f'Downloading the data set {name!r} needs the package pooch. Run pip install "sparsecluster[data]", or put '
+            f"{_forms(name, about)} into the folder that ${VARIABLE} names."
         ) from error
-    if blob_id(content) != blob:
-        raise DataNotFoundError(f"What {address} gives is not the file that it was (another checksum), so not kept.")
-    write(file, content)
+
+    def download(address: str, part: str, store: Any) -> None:
+        # Temporary files can be read by their owner only. A new file gets the permissions that the user's files have,
+        # so that several users can share a cache folder.
+        Path(part).unlink()
+        pooch.HTTPDownloader(timeout=TIMEOUT_SECONDS)(address, part, store)
+        # Pooch moves the file to its place next, unless an error is raised. It cannot check blob ids itself.
+        if blob_id(Path(part).read_bytes()) != about.files[address.removeprefix(ADDRESS)]:
+            raise ValueError("its checksum is not that of the published file, so it was not kept")
+
+    store = pooch.create(folder, ADDRESS, registry=dict.fromkeys(about.files))
+    for file, blob in about.files.items():
+        kept = folder / file
+        try:
+            if kept.is_file() and blob_id(kept.read_bytes()) != blob:
+                kept.unlink()
+            store.fetch(file, downloader=download)
+        except (OSError, ValueError) as error:
+            raise DataNotFoundError(
+                f"The data set {name!r} is not on this machine and could not be downloaded from {ADDRESS}{file} "
+                f"({error}). Try again, or put {_forms(name, about)} into {folder} or into the folder that "
+                f"${VARIABLE} names."
+            ) from error

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
+from sklearn.metrics.cluster import contingency_matrix
 
 from ..inspection._style import STYLES
-from ..metrics.agreement import contingency
 from .base import Experiment, Row
 from .contenders import title_of
 from .runner import Results
@@ -132,8 +132,8 @@ def pca(experiment: Experiment, results: Results) -> Any:
 
 
 def matched(rows: list[Row]) -> list[Row]:
-    """Clusters with the numbers of the true groups that they share most samples with, so that colors can be compared."""
-    table = contingency([row["truth"] for row in rows], [row["label"] for row in rows])
+    """Number the clusters like the true groups that they share most samples with, so that colors can be compared."""
+    table = contingency_matrix([row["truth"] for row in rows], [row["label"] for row in rows])
     groups, labels = linear_sum_assignment(-table)
     names = dict(zip(labels.tolist(), groups.tolist(), strict=True))
     return [{**row, "label": names.get(row["label"], row["label"])} for row in rows]

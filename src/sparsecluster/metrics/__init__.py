@@ -1,4 +1,4 @@
-"""How good a clustering and a choice of features are, where the truth is known."""
+"""Measures of how well a clustering and a selection of features recover a known truth."""
 
 from .agreement import adjusted_rand_index, agreement_matrix, error_rate, rand_index, symmetric_difference
 

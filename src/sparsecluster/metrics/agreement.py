@@ -1,89 +1,161 @@
-"""Agreement of labels with labels and of chosen features with useful ones."""
+"""Agreement between two labelings, and between the selected and the useful features."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations
 
 import numpy as np
 import numpy.typing as npt
 from scipy.optimize import linear_sum_assignment
+from sklearn.metrics import adjusted_rand_score, rand_score
+from sklearn.metrics.cluster import contingency_matrix
 
-
-def contingency(truth: npt.ArrayLike, labels: npt.ArrayLike) -> npt.NDArray[np.int64]:
-    """Number of samples in every group of one labeling and every group of another.
-
-    >>> contingency(["a", "a", "b"], [1, 2, 2]).tolist()
-    [[1, 1], [0, 1]]
-    """
-    _, rows = np.unique(np.asarray(truth), return_inverse=True)
-    _, columns = np.unique(np.asarray(labels), return_inverse=True)
-    if rows.size != columns.size:
-        raise ValueError(f"Both labelings must have the same length; got {rows.size} and {columns.size}.")
-    table = np.zeros((rows.max(initial=-1) + 1, columns.max(initial=-1) + 1), np.int64)
-    np.add.at(table, (rows, columns), 1)
-    return table
-
-
-def _pairs(table: npt.NDArray[np.int64]) -> tuple[int, int, int, int]:
-    """Pairs of samples: together in both, in the first, in the second, and all."""
-    n = int(table.sum())
-    counts = (table, table.sum(axis=1), table.sum(axis=0))
-    both, first, second = (int((c * (c - 1) // 2).sum()) for c in counts)
-    return both, first, second, n * (n - 1) // 2
+Codes = npt.NDArray[np.intp]
 
 
 def rand_index(truth: npt.ArrayLike, labels: npt.ArrayLike) -> float:
-    """Share of pairs of samples on which two clusterings agree: together in both, or apart in both (Rand, 1971).
+    """Compute the Rand index: the share of pairs of samples on which two labelings agree.
 
+    Two labelings agree on a pair of samples if both put the two samples in the same cluster, or both put them in
+    different clusters. With `b` pairs together in both labelings, `d` pairs apart in both and `N = n (n - 1) / 2` pairs
+    in total, the index is `(b + d) / N` (Rand, 1971).
+
+    Parameters
+    ----------
+    truth : array-like of shape (n_samples,)
+        First labeling, usually the true groups. Labels may be numbers or strings.
+    labels : array-like of shape (n_samples,)
+        Second labeling, usually the clusters. The index is symmetric in the two labelings.
+
+    Returns
+    -------
+    float
+        Rand index in [0, 1]; 1 if the two partitions are the same, whatever the labels are called, and if there are
+        fewer than two samples.
+
+    See Also
+    --------
+    adjusted_rand_index : Rand index corrected for chance.
+
+    Examples
+    --------
+    >>> from sparsecluster.metrics import rand_index
     >>> rand_index([0, 0, 1, 1], [1, 1, 0, 0])
     1.0
     >>> rand_index([0, 0, 1, 1], [0, 1, 0, 1])
     0.3333333333333333
     """
-    both, first, second, every = _pairs(contingency(truth, labels))
-    return (every + 2 * both - first - second) / every if every else 1.0
+    return float(rand_score(*_codes(truth, labels)))
 
 
 def adjusted_rand_index(truth: npt.ArrayLike, labels: npt.ArrayLike) -> float:
-    """Rand index less what chance gives, over what is left of 1 (Hubert and Arabie, 1985): 0 by chance, 1 if equal.
+    """Compute the Rand index corrected for chance.
 
-    With b pairs together in both, f in the first, s in the second and N in all,
-    (b - f s / N) / ((f + s) / 2 - f s / N).
+    With `b` pairs of samples together in both labelings, `f` together in the first, `s` together in the second and `N`
+    pairs in total, the index is `(b - f s / N) / ((f + s) / 2 - f s / N)` (Hubert and Arabie, 1985).
 
-    >>> adjusted_rand_index([0, 0, 1, 1], [1, 1, 0, 0]), adjusted_rand_index([0, 0, 1, 1], [0, 1, 0, 1])
-    (1.0, -0.5)
+    Parameters
+    ----------
+    truth : array-like of shape (n_samples,)
+        First labeling, usually the true groups. Labels may be numbers or strings.
+    labels : array-like of shape (n_samples,)
+        Second labeling, usually the clusters. The index is symmetric in the two labelings.
+
+    Returns
+    -------
+    float
+        Adjusted Rand index in [-0.5, 1]; about 0 for unrelated labelings, and 1 if the two partitions are the same.
+
+    Examples
+    --------
+    >>> from sparsecluster.metrics import adjusted_rand_index
+    >>> adjusted_rand_index([0, 0, 1, 1], [1, 1, 0, 0])
+    1.0
+    >>> adjusted_rand_index([0, 0, 1, 1], [0, 1, 0, 1])
+    -0.5
     """
-    both, first, second, every = _pairs(contingency(truth, labels))
-    # All times 2 N, so that only whole numbers are added.
-    above_chance = 2 * (both * every - first * second)
-    most = (first + second) * every - 2 * first * second
-    return above_chance / most if most else 1.0
+    return float(adjusted_rand_score(*_codes(truth, labels)))
 
 
-def agreement_matrix(labelings: list[npt.ArrayLike]) -> npt.NDArray[np.float64]:
-    """Adjusted Rand index of every two labelings.
+def agreement_matrix(labelings: Sequence[npt.ArrayLike]) -> npt.NDArray[np.float64]:
+    """Compute the adjusted Rand index of every pair of labelings.
 
-    >>> agreement_matrix([[0, 0, 1, 1], [1, 1, 0, 0], [0, 1, 0, 1]]).tolist()
-    [[1.0, 1.0, -0.5], [1.0, 1.0, -0.5], [-0.5, -0.5, 1.0]]
+    Parameters
+    ----------
+    labelings : sequence of array-like, each of shape (n_samples,)
+        Labelings of the same samples.
+
+    Returns
+    -------
+    ndarray of shape (n_labelings, n_labelings)
+        Symmetric matrix with ones on the diagonal.
+
+    Examples
+    --------
+    >>> from sparsecluster.metrics import agreement_matrix
+    >>> agreement_matrix([[0, 0, 1, 1], [1, 1, 0, 0], [0, 1, 0, 1]])
+    array([[ 1. ,  1. , -0.5],
+           [ 1. ,  1. , -0.5],
+           [-0.5, -0.5,  1. ]])
     """
-    indices = [adjusted_rand_index(one, other) for one in labelings for other in labelings]
-    return np.array(indices, dtype=np.float64).reshape(len(labelings), len(labelings))
+    matrix = np.eye(len(labelings))
+    for i, j in combinations(range(len(labelings)), 2):
+        matrix[i, j] = matrix[j, i] = adjusted_rand_index(labelings[i], labelings[j])
+    return matrix
 
 
 def error_rate(truth: npt.ArrayLike, labels: npt.ArrayLike) -> float:
-    """Share of samples with the wrong label, under the matching of clusters to groups that makes it smallest.
+    """Compute the share of misclassified samples under the best matching of clusters to groups.
 
-    The matching is one to one (the Hungarian method); samples of clusters that have no group left are wrong.
+    The matching is one to one and minimizes the error (Hungarian algorithm). If there are more clusters than groups,
+    all samples of an unmatched cluster count as errors; if there are fewer, all samples of an unmatched group do.
 
-    >>> error_rate([0, 0, 1, 1], [1, 1, 0, 0]), error_rate([0, 0, 0, 1], [0, 0, 1, 2])
-    (0.0, 0.25)
+    Parameters
+    ----------
+    truth : array-like of shape (n_samples,)
+        True group of each sample. Labels may be numbers or strings.
+    labels : array-like of shape (n_samples,)
+        Cluster of each sample. The error rate is symmetric in the two labelings.
+
+    Returns
+    -------
+    float
+        Error rate in [0, 1); 0 if the two partitions are the same, and if there are no samples.
+
+    Examples
+    --------
+    >>> from sparsecluster.metrics import error_rate
+    >>> error_rate([0, 0, 1, 1], [1, 1, 0, 0])
+    0.0
+    >>> error_rate([0, 0, 0, 1], [0, 0, 1, 2])
+    0.25
     """
-    table = contingency(truth, labels)
-    right = table[linear_sum_assignment(-table)].sum()
-    return float(1.0 - right / table.sum()) if table.size else 0.0
+    table = contingency_matrix(*_codes(truth, labels))
+    matched = table[linear_sum_assignment(table, maximize=True)].sum()
+    return float(1.0 - matched / table.sum()) if table.size else 0.0
 
 
 def symmetric_difference(useful: npt.ArrayLike, chosen: npt.ArrayLike) -> int:
-    """|S* symmetric difference S|: useful features missed plus useless ones chosen, from two masks.
+    """Count the useful features that were missed and the useless features that were selected.
 
+    This is the size of the symmetric difference of the set of useful features and the set of selected features.
+
+    Parameters
+    ----------
+    useful : array-like of bool of shape (n_features,)
+        Mask of the useful features.
+    chosen : array-like of bool of shape (n_features,)
+        Mask of the selected features.
+
+    Returns
+    -------
+    int
+        Number of features in which the two masks differ.
+
+    Examples
+    --------
+    >>> from sparsecluster.metrics import symmetric_difference
     >>> symmetric_difference([True, True, False], [True, False, True])
     2
     """
@@ -91,3 +163,11 @@ def symmetric_difference(useful: npt.ArrayLike, chosen: npt.ArrayLike) -> int:
     if useful.shape != chosen.shape:
         raise ValueError(f"Both masks must have the same length; got shapes {useful.shape} and {chosen.shape}.")
     return int(np.count_nonzero(useful != chosen))
+
+
+def _codes(truth: npt.ArrayLike, labels: npt.ArrayLike) -> tuple[Codes, Codes]:
+    """Number the labels 0, 1, ..., because scikit-learn refuses some kinds of labels and warns of others."""
+    rows, columns = (np.unique(np.asarray(each), return_inverse=True)[1].ravel() for each in (truth, labels))
+    if rows.size != columns.size:
+        raise ValueError(f"Both labelings must have the same length; got {rows.size} and {columns.size}.")
+    return rows, columns
