@@ -103,7 +103,7 @@ def clear_categories():
 
 
 def clear_mixture():
-    design = mixed_groups(n_features=24, n_useful=18, group_size=14, shift=5.0, likely=0.9, gaps=0.05, seed=1)
+    design = mixed_groups(n_features=24, n_useful=18, group_size=14, shift=5.0, likely=0.9, missing=0.05, seed=1)
     return design.X.iloc[np.r_[0:14, 14:24, 28:34]].reset_index(drop=True)
 
 

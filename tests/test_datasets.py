@@ -184,9 +184,9 @@ def test_mixed_groups_are_half_numbers_and_half_categories_of_2_to_6_levels():
 
 def test_mixed_groups_miss_the_share_of_values_asked_for():
     pytest.importorskip("pandas")
-    missing = mixed_groups(n_features=8, n_useful=4, group_size=MANY, gaps=0.2).X.isna().mean()
+    missing = mixed_groups(n_features=8, n_useful=4, group_size=MANY, missing=0.2).X.isna().mean()
     np.testing.assert_allclose(missing, 0.2, atol=0.01)
-    assert not mixed_groups(gaps=0.0).X.isna().any(axis=None)
+    assert not mixed_groups(missing=0.0).X.isna().any(axis=None)
 
 
 def test_useful_numbers_lie_at_minus_shift_zero_and_shift_and_others_at_zero():

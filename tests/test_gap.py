@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from sparsecluster._kernels.select import largest
-from sparsecluster._search.gap import gap_curve
+from sparsecluster._search.curve import gap_curve
 from sparsecluster._search.search import search_sizes
 from sparsecluster._search.sizes import FIXED_RATIO, FIXED_STARTS, Effort, NestedSubsets, choose_size, golden_section
 from sparsecluster._search.starts import ladder
@@ -38,12 +38,12 @@ def test_the_between_gap_by_hand():
     ]
     # With two copies the standard deviation is their distance over the square root of 2.
     spread = np.array([0.0, log(1.2 / 1.0), log(1.9 / 1.5)]) / np.sqrt(2)
-    np.testing.assert_allclose(curve.gap, gap, atol=1e-15)
-    np.testing.assert_allclose(curve.observed, log(OBSERVED))
-    np.testing.assert_allclose(curve.reference, curve.observed - gap)
-    np.testing.assert_allclose(curve.spread, spread, atol=1e-15)
+    np.testing.assert_allclose(curve.score, gap, atol=1e-15)
+    np.testing.assert_allclose(curve.details["observed"], log(OBSERVED))
+    np.testing.assert_allclose(curve.details["reference"], curve.details["observed"] - gap)
+    np.testing.assert_allclose(curve.details["spread"], spread, atol=1e-15)
     np.testing.assert_allclose(curve.error, spread * np.sqrt(1.5), atol=1e-15)
-    assert (curve.chosen, curve.kind, curve.rule) == (2, "between", "max")
+    assert (curve.chosen, curve.parameter, curve.criterion) == (2, "s", "gap")
 
 
 def test_the_within_gap_by_hand():
@@ -54,9 +54,9 @@ def test_the_within_gap_by_hand():
         (log(1.0) + log(0.8)) / 2 - log(0.5),
         (log(2.5) + log(2.1)) / 2 - log(2.0),
     ]
-    np.testing.assert_allclose(curve.gap, gap, atol=1e-15)
-    np.testing.assert_allclose(curve.spread, np.array([0.0, log(1.0 / 0.8), log(2.5 / 2.1)]) / np.sqrt(2), atol=1e-15)
-    assert (curve.chosen, curve.kind) == (2, "within")
+    np.testing.assert_allclose(curve.score, gap, atol=1e-15)
+    np.testing.assert_allclose(curve.details["spread"], np.array([0.0, log(1.0 / 0.8), log(2.5 / 2.1)]) / np.sqrt(2), atol=1e-15)
+    assert curve.chosen == 2
 
 
 @pytest.mark.parametrize(("spread", "chosen"), [(0.0, 8), (0.02, 8), (0.06, 4), (0.25, 2), (5.0, 1)])
@@ -71,15 +71,15 @@ def test_the_smallest_size_within_one_standard_error(spread, chosen):
 
 def test_one_copy_has_no_spread():
     curve = gap_curve(SIZES, OBSERVED, REFERENCE[:1], rule="1se")
-    assert not curve.spread.any()
+    assert not curve.details["spread"].any()
     assert not curve.error.any()
     assert curve.chosen == 2
 
 
 def test_a_subset_that_is_explained_completely_has_a_finite_within_gap():
     curve = gap_curve(SIZES, np.array([1.0, 2.0, 4.0]), REFERENCE, "within")
-    assert np.isfinite(curve.gap).all()
-    assert curve.gap.min() > 10
+    assert np.isfinite(curve.score).all()
+    assert curve.score.min() > 10
 
 
 # ---------------------------------------------------------------- golden section
@@ -117,14 +117,14 @@ def test_golden_section_looks_at_few_sizes():
 def test_the_number_of_useful_features_is_found(easy, search, null):
     curve, known = choose_size(easy, np.random.default_rng(0), search=search, step=3, effort=Effort(null=null))
     assert 9 <= curve.chosen <= 11
-    assert curve.gap[curve.sizes == curve.chosen][0] == curve.gap.max()
+    assert curve.score[curve.values == curve.chosen][0] == curve.score.max()
     expected = {"path": list(range(1, 61)), "grid": list(range(1, 61, 3))}
-    assert np.all(np.diff(curve.sizes) > 0)
+    assert np.all(np.diff(curve.values) > 0)
     if search in expected:
-        assert curve.sizes.tolist() == expected[search]
+        assert curve.values.tolist() == expected[search]
     # The labels that come with it reach the observed objective at the chosen size.
     reached = naive.objective(easy.features.source.values, known[0], curve.chosen)
-    assert np.log(reached) == pytest.approx(curve.observed[curve.sizes == curve.chosen][0], rel=1e-9)
+    assert np.log(reached) == pytest.approx(curve.details["observed"][curve.values == curve.chosen][0], rel=1e-9)
 
 
 def test_the_cautious_rule_and_the_within_gap_choose_no_more(problem_of):
@@ -149,9 +149,9 @@ def test_one_feature_alone_has_no_gap(problem_of, seed):
     rng = np.random.default_rng(seed)
     problem = problem_of(rng.standard_normal((30, 12)), 3)
     curve = choose_size(problem, rng, effort=Effort(n_permutations=5)).curve
-    assert curve.gap[0] == pytest.approx(0.0, abs=1e-12)
-    assert curve.spread[0] == pytest.approx(0.0, abs=1e-12)
-    assert curve.observed[0] == pytest.approx(np.log(problem.features.univariate(3).max()), abs=1e-12)
+    assert curve.score[0] == pytest.approx(0.0, abs=1e-12)
+    assert curve.details["spread"][0] == pytest.approx(0.0, abs=1e-12)
+    assert curve.details["observed"][0] == pytest.approx(np.log(problem.features.univariate(3).max()), abs=1e-12)
 
 
 def test_two_threads_choose_what_one_chooses(easy):
@@ -167,7 +167,7 @@ def test_two_threads_choose_what_one_chooses(easy):
             ).curve
             for n_jobs in (1, 2)
         )
-        np.testing.assert_array_equal(first.gap, second.gap)
+        np.testing.assert_array_equal(first.score, second.score)
 
 
 # ---------------------------------------------------------------- fixed subsets
@@ -231,7 +231,7 @@ def test_the_plot_shows_the_gap_and_the_choice():
     ax = curve.plot()
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("number of features s", "gap statistic")
     assert ax.get_xscale() == "log"
-    np.testing.assert_array_equal(ax.lines[0].get_xydata(), np.column_stack([SIZES, curve.gap]))
+    np.testing.assert_array_equal(ax.lines[0].get_xydata(), np.column_stack([SIZES, curve.score]))
     assert [text.get_text() for text in ax.get_legend().get_texts()] == ["chosen: s = 2"]
     given = plt.figure().add_subplot()
     assert curve.plot(given) is given

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from sparsecluster._features.base import Rows, SparseRows
-from sparsecluster._kernels.gaps import improve_seen
+from sparsecluster._kernels.missing import improve_seen
 from tests import naive
 from tests.helpers.kinds import (
     COORDINATES,
@@ -74,8 +74,8 @@ def test_without_standardizing_totals_are_plain_and_those_of_a_group_count_as_th
 def test_missing_values_are_known_to_be_there_and_nowhere_else(kind):
     case = make(kind)
     features = case.features()
-    assert features.has_gaps == (kind in INCOMPLETE) == any(np.isnan(delta).any() for delta in case.deltas)
-    assert (features.seen_pairs(np.arange(P))[1] is not None) == features.has_gaps
+    assert features.has_missing == (kind in INCOMPLETE) == any(np.isnan(delta).any() for delta in case.deltas)
+    assert (features.seen_pairs(np.arange(P))[1] is not None) == features.has_missing
 
 
 # ---------------------------------------------------------------- pairs

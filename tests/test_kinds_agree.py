@@ -9,8 +9,6 @@ import pandas as pd
 import pytest
 
 from sparsecluster import SASClustering
-from sparsecluster._data.reading import Request, read
-from sparsecluster._data.tables import read_numbers
 from sparsecluster._features.coordinates import CoordinateFeatures
 from sparsecluster._features.numeric import NumericFeatures
 from sparsecluster._search.climb import climb
@@ -18,7 +16,7 @@ from sparsecluster._search.search import search_size, search_sizes
 from sparsecluster._search.sizes import Effort, choose_size
 from tests import naive
 from tests.helpers.common import same_groups
-from tests.helpers.kinds import K, N, P, apart_of, codes, matrix_case, numbers, some_labels, table_case, with_missing
+from tests.helpers.kinds import K, N, P, apart_of, codes, matrix_case, numbers, some_labels, table_case, with_missing, read_numbers
 
 SIZES = range(1, P + 1)
 TRUTH = np.repeat(np.arange(3), 10)
@@ -56,7 +54,7 @@ def kinds_of_bits(table):
     kinds = {kind: table_case(table, [kind] * p) for kind in ("sqeuclidean", "hamming", "manhattan")}
     # Without missing values two levels are read as numbers; as if there were some, as levels.
     kinds["levels"] = table_case(table, ["hamming"] * p)
-    kinds["levels"] = kinds["levels"]._replace(source=replace(kinds["levels"].source, has_gaps=True))
+    kinds["levels"] = kinds["levels"]._replace(source=replace(kinds["levels"].source, has_missing=True))
     kinds["function"] = table_case(table, [distance] * p)
     kinds["matrices"] = matrix_case([np.abs(x[:, None] - x) for x in table.T])
     return kinds
@@ -95,8 +93,8 @@ def test_two_levels_of_an_ordered_category_are_one_apart_however_many_it_could_h
     totals = []
     for levels in ("ac", "abc"):
         column = pd.Categorical(list("acacaccaca"), categories=list(levels), ordered=True)
-        data = read(SASClustering(), pd.DataFrame({"x": column}), Request("hamming", None, 2, False))
-        totals.append(data.source.features().total[0])
+        reading = SASClustering(metric="hamming", standardize=False).read(pd.DataFrame({"x": column}))
+        totals.append(reading.source.features().total[0])
     assert totals == pytest.approx([5 * 5 / 10] * 2)
 
 
@@ -188,12 +186,12 @@ def test_a_function_that_means_something_else_for_arrays_is_asked_pair_by_pair()
 
 @pytest.mark.parametrize("change", [np.exp, np.sqrt, lambda x: 3 * x + 5])
 def test_ranks_do_not_change_where_the_order_stays(change):
-    table, names = codes(np.random.default_rng(0), N, P), list(map(str, range(P)))
+    table = codes(np.random.default_rng(0), N, P)
     for mine, theirs in ((change(table), table), (-change(table), -table)):
-        first, second = (read_numbers(values, "ordinal", names) for values in (mine, theirs))
+        first, second = (read_numbers(values, "ordinal") for values in (mine, theirs))
         np.testing.assert_array_equal(first.values, second.values)
     ranks = [np.unique(x, return_inverse=True)[1] for x in table.T]
-    np.testing.assert_array_equal(read_numbers(table, "ordinal", names).values, np.column_stack(ranks))
+    np.testing.assert_array_equal(read_numbers(table, "ordinal").values, np.column_stack(ranks))
 
 
 # ---------------------------------------------------------------- missing values
@@ -203,7 +201,7 @@ def test_where_nothing_is_missing_the_way_through_missing_values_changes_nothing
     """A column without any value that is kept out sends the others on another way, to the same end."""
     table = clear_numbers()
     plain = table_case(table, ["sqeuclidean"] * P)
-    other = plain._replace(source=replace(plain.source, has_gaps=True))
+    other = plain._replace(source=replace(plain.source, has_missing=True))
     first, second = plain.problem(K), other.problem(K)
     assert (type(first.features), type(second.features)) == (NumericFeatures, CoordinateFeatures)
     for size in SIZES:

@@ -70,9 +70,9 @@ def test_a_copy_permutes_the_samples_of_each_feature_with_all_its_members(kind):
     for a, order in enumerate(orders):
         mine, theirs = (each.seen_pairs(np.array([a])) for each in (copy, features))
         np.testing.assert_allclose(apart_of(mine[0]), apart_of(theirs[0])[np.ix_(order, order)], atol=1e-13)
-        if features.has_gaps:
+        if features.has_missing:
             np.testing.assert_allclose(mine[1], theirs[1][np.ix_(order, order)], atol=1e-13)
-    assert copy.has_gaps == features.has_gaps
+    assert copy.has_missing == features.has_missing
     assert copy.has_rows == features.has_rows
     np.testing.assert_allclose(copy.total, features.total, rtol=1e-13)
 

@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 import pytest
 
-from sparsecluster._kernels.gaps import improve_seen, seed_seen, seen_scores, sum_seen, within_seen
+from sparsecluster._kernels.missing import improve_seen, seed_seen, seen_scores, sum_seen, within_seen
 from sparsecluster._kernels.manhattan import distance_within, sum_distances, sum_seen_distances
 from sparsecluster._kernels.matrices import (
     add_permuted_stack,

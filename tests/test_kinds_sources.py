@@ -10,8 +10,8 @@ import pytest
 from sklearn.metrics import adjusted_rand_score
 
 from sparsecluster import SASClustering
-from sparsecluster._data.checks import check_matrices
-from sparsecluster._data.source import LEAST_SEEN, enough_seen, seen_counts
+from sparsecluster._data.check_matrices import check_matrices
+from sparsecluster._data.checks import LEAST_OBSERVED, observed_counts, observed_enough
 from sparsecluster._features import matrices as matrices_module
 from sparsecluster._search.search import search_size
 from tests import naive
@@ -291,11 +291,11 @@ def test_a_matrix_that_knows_none_of_some_samples_is_left_out_in_silence():
 
 def test_enough_is_a_tenth_of_the_samples_and_more_than_clusters():
     counts = np.arange(30)
-    np.testing.assert_array_equal(enough_seen(counts, 20, 3), counts >= 4)
-    np.testing.assert_array_equal(enough_seen(counts, 200, 3), counts >= LEAST_SEEN * 200)
-    assert LEAST_SEEN == 0.1
+    np.testing.assert_array_equal(observed_enough(counts, 20, 3), counts >= 4)
+    np.testing.assert_array_equal(observed_enough(counts, 200, 3), counts >= LEAST_OBSERVED * 200)
+    assert LEAST_OBSERVED == 0.1
     table = np.array([[1.0, np.nan], [np.nan, np.nan], [2.0, 3.0]])
-    assert seen_counts(table).tolist() == [2, 1]
+    assert observed_counts(table).tolist() == [2, 1]
 
 
 @pytest.mark.parametrize("seen", [3, 4])

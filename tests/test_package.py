@@ -26,11 +26,12 @@ FILES = sorted(SOURCE.rglob("*.py"))
 # The rooms of the package from top to bottom. A room imports only from lower lines, not from its neighbors in its line.
 LAYERS = """
 __init__  __main__
-cli  scanpy
+cli  scanpy  extend
 report  experiments
 inspection  io
 methods  preprocessing
-_search  _data
+_search
+_data
 _clusterers
 _features
 _kernels  metrics  datasets

@@ -15,7 +15,8 @@ from sparsecluster._clusterers.kmeans import KMeans
 from sparsecluster._data.arrange import arrangement
 from sparsecluster._data.arrange_sparse import sparse_arrangement
 from sparsecluster._features.numeric import NumericFeatures, Source
-from sparsecluster._features.sparse import DENSE_SHARE, SparseSource
+from sparsecluster._data.source_sparse import SparseSource
+from sparsecluster._features.sparse import DENSE_SHARE
 from sparsecluster._kernels.pairs import improve_pairs
 from sparsecluster._kernels.sparse import improve_sparse, seed_sparse
 from sparsecluster._search.climb import Problem, climb
@@ -328,7 +329,7 @@ WIDE = """
     from scipy import sparse
     from sparsecluster._clusterers.kmeans import KMeans
     from sparsecluster._data.arrange_sparse import sparse_arrangement
-    from sparsecluster._features.sparse import SparseSource, varying
+    from sparsecluster._data.source_sparse import SparseSource, varying
 
     def work(n, p):
         X = sparse.random(n, p, density=1e-3, format="csr", random_state=np.random.default_rng(0))

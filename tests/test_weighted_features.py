@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from sparsecluster._clusterers.kmeans import KMeans
-from sparsecluster._data.columns import ColumnTable
-from sparsecluster._data.source import MatrixSource, TableSource
+from sparsecluster._data.source import ColumnTable, MatrixSource, TableSource
 from sparsecluster._features.base import Rows, SparseRows
 from sparsecluster._features.numeric import COPY_SHARE
 from sparsecluster._features.weighted import WeightedFeatures
@@ -68,7 +67,7 @@ def repeated(case, counts):
     if not isinstance(case.source, TableSource):
         return sparse_of(case.source.values.toarray()[:, copies], standardize=False)
     table = case.source.table
-    chosen = ColumnTable(table.values[:, copies], tuple(table.columns[j] for j in copies))
+    chosen = ColumnTable(table.values[:, copies], tuple(table.kinds[j] for j in copies))
     # The first copies of the members of a feature are one feature, the second ones another.
     which = np.concatenate([np.arange(counts[owner]) for owner in case.owners])
     made = table_case(chosen.values, [column.kind for column in chosen.columns], case.owners[copies] * N + which)
@@ -102,7 +101,7 @@ def test_a_weight_multiplies_what_the_feature_says_of_every_pair(kind, subset, c
     each = [(WEIGHTS[a], *alone(features, a)) for a in subset]
     expected = sum(weight * apart for weight, apart, _ in each)
     np.testing.assert_allclose(apart_of(similarity), expected, rtol=1e-11, atol=1e-12)
-    if features.has_gaps:
+    if features.has_missing:
         np.testing.assert_allclose(seen, sum(weight * known for weight, _, known in each), rtol=1e-11, atol=1e-13)
 
 
@@ -232,7 +231,7 @@ def test_weighted_features_count_as_the_weights_say_in_all_that_they_give(kind):
     plain, counts = make(kind).features(), random_counts()
     weighted = WeightedFeatures(plain, WEIGHTS)
     assert (weighted.n_samples, weighted.n_features) == (N, P)
-    assert (weighted.has_rows, weighted.has_gaps) == (plain.has_rows, plain.has_gaps)
+    assert (weighted.has_rows, weighted.has_missing) == (plain.has_rows, plain.has_missing)
     for subset in SUBSETS:
         assert_same_pairs(weighted.seen_pairs(subset), plain.seen_pairs(subset, WEIGHTS[subset]))
         twice = np.arange(1.0, subset.size + 1)

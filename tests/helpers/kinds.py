@@ -10,11 +10,11 @@ import numpy as np
 from scipy import sparse
 
 from sparsecluster._clusterers.registry import make_clusterer
-from sparsecluster._data.checks import check_matrices
-from sparsecluster._data.columns import Column, ColumnTable
-from sparsecluster._data.source import MatrixSource, TableSource
-from sparsecluster._data.tables import read_numbers
-from sparsecluster._features.sparse import SparseSource
+from sparsecluster._data.check_matrices import check_matrices
+from sparsecluster._data.kinds import Distance, Function, Hamming, SquaredEuclidean
+from sparsecluster._data.reading import Given, read_columns
+from sparsecluster._data.source import ColumnTable, MatrixSource, TableSource
+from sparsecluster._data.source_sparse import SparseSource
 from sparsecluster._search.climb import Problem
 from tests import naive
 from tests.helpers.sparse import random_sparse
@@ -104,10 +104,23 @@ def as_given(rng, values):
     return values
 
 
+def kind_of(word, column):
+    """The dissimilarity of a column of numbers or codes, by its name or function."""
+    if word == "hamming":
+        return Hamming(tuple(range(int(np.nanmax(column)) + 1)))
+    return {"sqeuclidean": SquaredEuclidean(), "manhattan": Distance()}.get(word) or Function(word)
+
+
+def read_numbers(values, metric):
+    """A table of numbers as it is read."""
+    names = [f"x{a}" for a in range(values.shape[1])]
+    return read_columns(Given(values, False, names, names), metric)
+
+
 def table_case(values, kinds, groups=None):
     n, p = values.shape
     groups = np.arange(p) if groups is None else groups
-    table = ColumnTable(values, tuple(map(Column, kinds)))
+    table = ColumnTable(values, tuple(map(kind_of, kinds, values.T)))
     source = TableSource(table, groups, np.arange(n), np.arange(p), True, bool(np.isnan(values).any()))
     deltas = [naive.column_delta(x, DELTAS.get(kind, kind)) for x, kind in zip(values.T, kinds, strict=True)]
     return Case(source, deltas, groups)
@@ -122,7 +135,7 @@ def ordinal(rng, n, p):
     values = 10.0 ** codes(rng, n, p)
     ranks = np.column_stack([np.searchsorted(np.unique(x), x) for x in values.T])
     case = table_case(ranks.astype(float), ["manhattan"] * p)
-    return case._replace(source=replace(case.source, table=read_numbers(values, "ordinal", list(map(str, range(p))))))
+    return case._replace(source=replace(case.source, table=read_numbers(values, "ordinal")))
 
 
 def functions(spoil=as_given):

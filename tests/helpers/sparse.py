@@ -6,7 +6,7 @@ import numpy as np
 from scipy import sparse
 
 from sparsecluster._features.numeric import NumericFeatures, Source
-from sparsecluster._features.sparse import SparseSource
+from sparsecluster._data.source_sparse import SparseSource
 from tests import naive
 
 LAYOUTS = [sparse.csr_array, sparse.csc_array, sparse.csr_matrix, sparse.csc_matrix]

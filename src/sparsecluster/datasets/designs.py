@@ -269,7 +269,7 @@ def mixed_groups(
     n_features: int = 100,
     n_useful: int = 10,
     group_size: int = 30,
-    gaps: float = 0.1,
+    missing: float = 0.1,
     seed: int = 0,
     shift: float = 1.0,
     likely: float = 0.7,
@@ -292,7 +292,7 @@ def mixed_groups(
         columns.
     group_size : int, default=30
         Number of samples per group.
-    gaps : float, default=0.1
+    missing : float, default=0.1
         Share of missing values.
     seed : int, default=0
         Seed of the random numbers.
@@ -331,7 +331,7 @@ def mixed_groups(
     useful = np.r_[np.arange(half) < useful_half, np.arange(n_features - half) < n_useful - useful_half]
     columns: dict[str, object] = {}
     for feature, differs in enumerate(useful):
-        seen = rng.random(truth.size) >= gaps
+        seen = rng.random(truth.size) >= missing
         if feature < half:
             means = shift * differs * rng.permutation([-1.0, 0.0, 1.0])
             columns[f"number{feature}"] = np.where(seen, means[truth] + rng.standard_normal(truth.size), np.nan)
