@@ -118,7 +118,10 @@ def mirror(total):
 
 @kernel
 def matrix_fingerprints(bits, salts, feature_salt, rows):
-    """rows[i] += hash of the dissimilarities of sample i; returns the hash of the matrix. Sample order does not matter."""
+    """rows[i] += hash of the dissimilarities of sample i; returns the hash of the matrix.
+
+    Neither depends on the order of the samples.
+    """
     whole = np.uint64(0)
     for i in range(bits.shape[0]):
         total = np.uint64(0)
