@@ -69,7 +69,7 @@ class Features(ABC):
     - the score   1 - Delta_a[C] / T_a, in [0, 1], the share of the feature that the clustering explains.
 
     If delta_a(i, j) = (x_i - x_j)^2, the total is the sum of squares about the mean and the within is the
-    within-cluster sum of squares. (The paper sums over ordered pairs. This doubles both and leaves the score unchanged.)
+    within-cluster sum of squares. (The paper sums over ordered pairs: this doubles both and does not affect the score.)
 
     If feature a has missing values, n and |C_k| count the samples with an observed value and the sums run over pairs of
     those samples. The score is multiplied by the share of the samples that are observed, so that by chance alone a
