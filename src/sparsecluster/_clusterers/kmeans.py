@@ -28,7 +28,7 @@ WARM_PASSES, COLD_PASSES = 2, 8
 
 
 def cheaper_form(n_samples: int, n_clusters: int, passes: int) -> Form:
-    """The cheaper form: with q coordinates, pairs cost n^2 q / 2 products once and rows cost n q k products per pass."""
+    """The cheaper form: with q coordinates, pairs take n^2 q / 2 products once and rows take n q k per pass."""
     return "pairs" if GRAM_COST * n_samples / 2 <= n_clusters * passes else "rows"
 
 
