@@ -34,7 +34,7 @@ class Problem(NamedTuple):
 
 
 class Step(NamedTuple):
-    """One iteration of Steps 1 and 2: the objective after it, and how much it changed."""
+    """One iteration of both steps: the objective after it, and the numbers of samples and features that changed."""
 
     objective: float
     samples_moved: int
@@ -42,7 +42,7 @@ class Step(NamedTuple):
 
 
 class Climb(NamedTuple):
-    """The result of a climb: the clustering, the score of every feature, the subset, and the history of iterations."""
+    """The result of a climb: labels of shape (n_samples,), scores of shape (n_features,), and the selected features."""
 
     labels: Labels
     scores: Floats
@@ -52,35 +52,20 @@ class Climb(NamedTuple):
 
 
 def climb(problem: Problem, labels: Labels, size: int, rng: np.random.Generator) -> Climb:
-    """Maximize sum_{a in S} (1 - Delta_a[C] / T_a) over clusterings C and subsets S with |S| = s, starting from labels.
+    """Maximize sum_{a in S} (1 - Delta_a[C] / T_a) over the clustering C and the subset S of `size` features.
 
-    Each iteration improves one of the two with the other fixed:
+    The climb starts from `labels`, of shape (n_samples,), and alternates between two steps:
 
     - Step 1: with S fixed, cluster the samples by delta_S, the sum of the dissimilarities over S.
-    - Step 2: with C fixed, S becomes the s features with the largest scores, which is the best choice for C.
+    - Step 2: with C fixed, let S be the `size` features with the largest scores, which is the best subset for C.
 
-    Step 1 starts from the current labels, so that the objective does not fall. Some clusterers may lower it all the
-    same; the climb then ends with the best result so far. The result is a local maximum, which is why a search runs
-    many climbs from different starts (see `search`).
-
-    Parameters
-    ----------
-    problem : Problem
-        The data, the clusterer and the number of clusters.
-    labels : ndarray of shape (n_samples,)
-        The labels to start from.
-    size : int
-        The number of features to select, s in the paper.
-    rng : numpy.random.Generator
-        The random numbers of the clusterer.
-
-    Returns
-    -------
-    Climb
+    Step 1 starts from the current labels, so that the objective rises until a local maximum is reached. If a clusterer
+    lowers the objective nevertheless, the climb ends with the best result so far.
     """
     scores = problem.scores(labels)
     subset: Subset = largest(scores, size)
     if problem.clusterer.constrains:
+        # The labels at the start may violate the constraint, so they pass through the clusterer first.
         labels = problem.cluster(subset, rng, warm=labels)
         scores = problem.scores(labels)
         subset = largest(scores, size)
