@@ -149,7 +149,7 @@ class Dissimilarity(ABC):
     levels: tuple[Any, ...] | None = None
 
     def center(self, codes: Table) -> Any:
-        """The center of some values in the user's units, such as their mean or most frequent level; None if undefined."""
+        """The center of some values in the user's units, such as their mean or commonest level; None if undefined."""
         return None
 
     @property
