@@ -45,7 +45,7 @@ def two_values(values: Floats, starts: npt.NDArray[np.int64], n_samples: int) ->
 def centered_columns(part: Any, standardize: bool, owners: Subset) -> tuple[Columns, Floats]:
     """The columns of a sparse matrix, compressed by column, after centering and, if asked for, standardization.
 
-    Also returns their totals, as `counted_totals` gives them.
+    Also returns the totals of the columns, which are their shares if standardized (see `counted_totals`).
     """
     n, p = part.shape
     values, starts = part.data.astype(np.float64), part.indptr.astype(np.int64)
