@@ -1,4 +1,4 @@
-"""The contract of clusterers: C-hat in Algorithm 1."""
+"""The contract of clusterers, written C-hat in Algorithm 1."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Needs = Literal["rows", "pairs"]
 
 
 class Task(NamedTuple):
-    """What is to be clustered, into how many, and from where."""
+    """The arguments of `Clusterer.cluster`, as one value."""
 
     features: Features
     subset: Subset
@@ -25,11 +25,21 @@ class Task(NamedTuple):
 
 
 class Clusterer(ABC):
-    """Groups samples by the sum of dissimilarities over a subset of features."""
+    """An algorithm that clusters samples by delta_S, the sum of the dissimilarities over a subset S of the features.
 
-    # What it works on: coordinates of the samples (k-means may still take the pairs that these give), or pairs.
+    A subclass implements `solve`.
+
+    Attributes
+    ----------
+    needs : {"rows", "pairs"}
+        Whether the clusterer needs coordinates of the samples, or only dissimilarities between pairs. K-means needs
+        coordinates, even if it then computes with the pairs that they give.
+    constrains : bool
+        Whether its clusters satisfy a constraint that other labels may violate, such as equal sizes. If so, labels from
+        elsewhere have to pass through the clusterer before they can be a result.
+    """
+
     needs: Needs = "pairs"
-    # Whether its clusters have something that other labels may lack, as equal sizes; then no others are an answer.
     constrains: bool = False
 
     def cluster(
@@ -41,20 +51,41 @@ class Clusterer(ABC):
         warm: Labels | None = None,
         n_starts: int = 1,
     ) -> Labels:
-        """Labels 0..k-1, every one of them used.
+        """Cluster the samples.
 
-        A clusterer that lowers the paper's objective improves `warm` labels and never makes them worse; others may use
-        them as they like. Without them the best of `n_starts` fresh starts is taken.
+        Parameters
+        ----------
+        features : Features
+            The data.
+        subset : ndarray of int
+            The features to cluster by.
+        n_clusters : int
+            The number of clusters k.
+        rng : numpy.random.Generator
+            The only source of random numbers.
+        warm : ndarray of shape (n_samples,), default=None
+            Labels to start from. A clusterer that lowers the paper's objective improves them and never makes them
+            worse. Other clusterers may ignore them.
+        n_starts : int, default=1
+            The number of fresh starts if `warm` is None. The best result is returned.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Labels 0, ..., k - 1; no cluster is empty.
         """
         return self.solve(Task(features, subset, n_clusters, rng, warm, n_starts))
 
     @abstractmethod
     def solve(self, task: Task) -> Labels:
-        """What `cluster` promises."""
+        """Return the labels, as described in `cluster`."""
 
 
 def named_like(labels: Labels, warm: Labels | None, n_clusters: int) -> Labels:
-    """The same clusters with the names that most of their samples have in `warm`, so that what moved can be counted."""
+    """The same clusters, renumbered to agree with `warm` on as many samples as possible.
+
+    The samples that moved can then be counted by comparing labels.
+    """
     if warm is None:
         return labels
     together = np.zeros((n_clusters, n_clusters))

@@ -1,4 +1,4 @@
-"""Hierarchical clustering: the tree of merges, cut where k clusters are left."""
+"""Hierarchical clustering: a tree of merges, cut where k clusters are left."""
 
 from __future__ import annotations
 
@@ -13,16 +13,17 @@ from .base import Clusterer, Task, named_like
 
 Linkage = Literal["average", "complete", "single", "weighted", "centroid", "median", "ward"]
 LINKAGES = ("average", "complete", "single", "weighted", "centroid", "median", "ward")
-# Those that have a meaning only for squared distances of coordinates.
+# The linkages that are defined only for squared distances between coordinates.
 ON_COORDINATES = ("centroid", "median", "ward")
 
 
 class Hierarchical(Clusterer):
-    """The two nearest clusters are merged until k are left.
+    """Agglomerative clustering: the two nearest clusters are merged until k are left.
 
-    How far apart two clusters are: the mean of D_S(i, j) between them ("average"), the largest ("complete"), the
-    smallest ("single"), or by how much their merger raises the within sum of squares ("ward"); and SciPy's "weighted",
-    "centroid" and "median". Nothing is random, and the clusters do not depend on `warm`, only their names.
+    The dissimilarity of two clusters is the mean of D_S(i, j) between them ("average"), the largest ("complete"), the
+    smallest ("single"), or the increase of the within-cluster sum of squares if they are merged ("ward"). "weighted",
+    "centroid" and "median" are as in SciPy. The result is deterministic; `warm` affects only the numbering of the
+    clusters.
     """
 
     def __init__(self, linkage: Linkage = "average") -> None:
@@ -38,21 +39,21 @@ class Hierarchical(Clusterer):
 
 
 def merges(features: Features, subset: Subset, linkage: Linkage) -> Floats:
-    """The tree: one row a merge, as SciPy has it, at heights in the units of D_S."""
+    """The tree, with one row per merge in SciPy's format and heights in the units of D_S."""
     apart = squareform(dissimilarity(features.pairs(subset).similarity), checks=False)
     if linkage not in ON_COORDINATES:
         return merge(apart, linkage)
-    # SciPy takes distances here, and D is a sum of their squares.
+    # SciPy expects distances here, and D is a sum of squared ones.
     tree = merge(np.sqrt(apart), linkage)
     tree[:, 2] **= 2
     return tree
 
 
 def cut(tree: Floats, n_clusters: int) -> Labels:
-    """Labels after the first n - k merges: exactly k clusters, also where SciPy's fcluster gives fewer for ties."""
+    """Labels after the first n - k merges: exactly k clusters, even where ties make SciPy's fcluster return fewer."""
     n = len(tree) + 1
     made = n - n_clusters
-    # Merge m makes cluster n + m of two parts. From the last merge back, each part gets the name that its whole has.
+    # Merge m joins two parts into cluster n + m. From the last merge backwards, each part takes the name of its whole.
     names = np.arange(n + made)
     for m, (left, right) in reversed(list(enumerate(tree[:made, :2].astype(np.intp).tolist()))):
         names[left] = names[right] = names[n + m]

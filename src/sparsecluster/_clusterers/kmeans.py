@@ -1,4 +1,4 @@
-"""K-means: k-means++ seeds, Lloyd to get near, single-sample moves to finish. On pairs it climbs any dissimilarity."""
+"""K-means: k-means++ seeds, a few Lloyd passes, then moves of single samples. On pairs, any dissimilarity will do."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ from .base import Clusterer, Needs, Task
 
 Form = Literal["pairs", "rows"]
 
-# Lloyd gets near in a few passes; from there single-sample moves are better and no dearer.
+# A few Lloyd passes come close to an optimum; from there, moves of single samples are better and cost no more.
 LLOYD_PASSES = 3
-# A bound that is never reached: a few tens of passes are the most seen.
+# A limit that is not reached in practice: a few tens of passes are the most that have been observed.
 MOVE_PASSES = 1000
-# Two runs whose values differ by less than this share have found the same thing.
+# Two runs whose values differ by less than this share count as equally good.
 SAME = 1e-9
-# One product inside the Gram matrix takes about this share of the time of one inside a pass over rows.
+# A product in the Gram matrix takes about this share of the time of a product in a pass over rows.
 GRAM_COST = 1 / 6
-# Passes over the rows that a call takes, about.
+# Approximate number of passes over the rows per call.
 WARM_PASSES, COLD_PASSES = 2, 8
 
 
 def cheaper_form(n_samples: int, n_clusters: int, passes: int) -> Form:
-    """On q coordinates pairs cost n^2 q / 2 products once, rows cost n q k products a pass."""
+    """The cheaper form: with q coordinates, pairs take n^2 q / 2 products once and rows take n q k per pass."""
     return "pairs" if GRAM_COST * n_samples / 2 <= n_clusters * passes else "rows"
 
 
-# How to seed and how to improve, by what the samples are given as.
+# The kernels that seed and improve labels, by the form in which the samples are given.
 FORMS: dict[type, tuple[Any, Any]] = {
     Pairs: (seed_pairs, improve_pairs),
     Rows: (seed_rows, improve_rows),
@@ -42,10 +42,11 @@ FORMS: dict[type, tuple[Any, Any]] = {
 
 
 class KMeans(Clusterer):
-    """A clustering whose within sum of squares no move of a single sample lowers.
+    """A clustering whose within-cluster sum of squares cannot be lowered by moving a single sample.
 
-    Works on rows (n x q) or on pairs (n x n); both give the same labels, and `form=None` takes the cheaper. Rows with
-    missing values stay rows: only there is each sum over what is seen exact.
+    It works on rows, of shape (n_samples, q), or on pairs, of shape (n_samples, n_samples). Both give the same labels,
+    and `form=None` uses the cheaper one. With missing values it always works on rows, because only there the sums over
+    observed values are exact.
     """
 
     needs: Needs = "rows"
@@ -62,7 +63,7 @@ class KMeans(Clusterer):
 
 
 class HillClimb(KMeans):
-    """Single-sample moves on the n x n sum that lower sum_k (1/|C_k|) sum_{i<j in C_k} D_S(i, j), for any D_S."""
+    """Moves of single samples that lower sum_k (1/|C_k|) sum_{i<j in C_k} D_S(i, j), for any dissimilarity D_S."""
 
     needs: Needs = "pairs"
 
@@ -77,7 +78,7 @@ def kmeans(
     warm: Labels | None = None,
     n_starts: int = 1,
 ) -> Labels:
-    """K-means on rows or pairs: `warm` labels improved, or the best of some fresh starts."""
+    """K-means on rows or pairs: improves the `warm` labels, or returns the best of `n_starts` fresh starts."""
     seed, improve = FORMS[type(data)]
     if warm is not None:
         labels: Labels = warm.copy()
@@ -87,7 +88,7 @@ def kmeans(
     for _ in range(n_starts):
         labels = seed(*data, rng.random(n_clusters))
         value = improve(*data, labels, n_clusters, LLOYD_PASSES, MOVE_PASSES)
-        # A gain that is only rounding must not decide which of two equal clusterings is taken.
+        # A rounding error must not decide between two equally good clusterings.
         if best is None or value > most + SAME * abs(most):
             best, most = labels, value
     assert best is not None

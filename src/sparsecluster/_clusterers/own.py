@@ -1,4 +1,4 @@
-"""A user's own clusterer: any object with fit_predict, as scikit-learn's clusterers have it."""
+"""A user's own clusterer: any object with a fit_predict method, such as the clusterers of scikit-learn."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .._features.base import Coordinates, Features, Floats, Labels, SparseRows, 
 from .base import Clusterer, Task, named_like
 from .spectral import gaussian_affinity
 
-# What an object is given, and the parameters that ask for pairs by the value "precomputed".
+# What an object is given, and the parameters that ask for it with the value "precomputed".
 Input = Literal["rows", "dissimilarity", "affinity"]
 PRECOMPUTED: dict[str, Input] = {
     "metric": "dissimilarity",
@@ -21,19 +21,20 @@ PRECOMPUTED: dict[str, Input] = {
     "affinity": "affinity",
     "kernel": "affinity",
 }
-# What an object may call the number of clusters.
+# Parameter names for the number of clusters.
 COUNTS = ("n_clusters", "n_components")
-# What it calls its seed, and how many there are: those from 0 to 2^31 - 1 are taken everywhere.
+# The parameter name for the seed, and the number of different seeds: 0 to 2^31 - 1 are accepted everywhere.
 SEED, SEEDS = "random_state", 2**31
 
 
 class Own(Clusterer):
-    """Groups samples by a copy of `method`, an object whose `fit_predict` returns one label a sample.
+    """Clusters samples with a copy of `method`, an object whose `fit_predict` returns one label per sample.
 
-    It is given the coordinates of the samples, n x q; D_S, n x n, if its `metric` or `dissimilarity` is "precomputed";
-    or the Gaussian affinity of D_S if its `affinity` or `kernel` is. Where it has `n_clusters` (or else
-    `n_components`) this is set to k, and every `random_state` is set from `rng`. Whether it tries several starts is
-    its own affair, and of `warm` it gets only the names of the clusters.
+    `fit_predict` receives the coordinates of the samples, of shape (n_samples, q), unless a parameter of the object is
+    "precomputed". If that is `metric` or `dissimilarity`, it receives D_S, of shape (n_samples, n_samples); if it is
+    `affinity` or `kernel`, the Gaussian affinity of D_S. The parameter `n_clusters` (or else `n_components`) is set to
+    k if there is one, and every `random_state` is set from `rng`. The number of starts is left to the object, and
+    `warm` affects only the numbering of the clusters.
     """
 
     def __init__(self, method: Any) -> None:
@@ -53,7 +54,7 @@ class Own(Clusterer):
         return named_like(labels, task.warm, task.n_clusters)
 
     def _seen(self, features: Features, subset: Subset) -> Floats:
-        """What `fit_predict` is given."""
+        """The input of `fit_predict`."""
         if self.input == "rows":
             return dense(features.rows(subset))
         apart = dissimilarity(features.pairs(subset).similarity)
@@ -61,21 +62,21 @@ class Own(Clusterer):
 
 
 def parameters(method: Any) -> dict[str, Any]:
-    """Parameters by name: those of get_params, nested ones too, or else the attributes that we know how to use."""
+    """Parameters by name: those of `get_params`, including nested ones, or else the attributes known here."""
     if hasattr(method, "get_params"):
         return method.get_params()
     return {name: getattr(method, name) for name in (*PRECOMPUTED, *COUNTS, SEED) if hasattr(method, name)}
 
 
 def input_of(method: Any) -> Input:
-    """What the object wants to be given."""
+    """The input that the object expects."""
     given = parameters(method)
     asked = (name for name in PRECOMPUTED if isinstance(given.get(name), str) and given[name] == "precomputed")
     return next((PRECOMPUTED[name] for name in asked), "rows")
 
 
 def prepared(method: Any, n_clusters: int, rng: np.random.Generator) -> Any:
-    """A copy for one call, told the number of clusters and the seeds. The object itself is never changed."""
+    """A copy for one call, with the number of clusters and the seeds set. The object itself is never changed."""
     names = parameters(method)
     count = [name for name in COUNTS if name in names][:1]
     seeds = [name for name in names if name.rpartition("__")[2] == SEED]
@@ -91,9 +92,9 @@ def prepared(method: Any, n_clusters: int, rng: np.random.Generator) -> Any:
 
 
 def dense(rows: Coordinates) -> Floats:
-    """Coordinates, n x q, whose squared distances are D_S: columns times the root of their weight, none with weight 0.
+    """Coordinates, of shape (n_samples, q), whose squared distances are D_S: columns times the roots of their weights.
 
-    Where a coordinate is not known it is 0, the mean of those known.
+    Columns with weight 0 are left out. Missing values are 0, the mean of the observed ones.
     """
     used = np.flatnonzero(rows.weights)
     if isinstance(rows, SparseRows):
@@ -105,7 +106,7 @@ def dense(rows: Coordinates) -> Floats:
 
 
 def renumbered(labels: npt.NDArray[Any], n_samples: int, n_clusters: int, name: str) -> Labels:
-    """Labels 0..k-1 for labels of any values; refused if they are not one a sample and k different ones."""
+    """Labels 0, ..., k - 1 for labels with any values; an error unless there is one per sample and k different ones."""
     if labels.shape != (n_samples,):
         raise ValueError(
             f"{name}.fit_predict must return one label for each of the {n_samples} samples; "

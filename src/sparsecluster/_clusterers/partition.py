@@ -1,4 +1,4 @@
-"""Balanced graph partitioning: clusters of equal size, by swaps in the manner of Kernighan and Lin."""
+"""Balanced graph partitioning: clusters of equal size, found by swaps as in the method of Kernighan and Lin."""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ from .kmeans import MOVE_PASSES, kmeans
 
 
 class Partition(Clusterer):
-    """Clusters of n // k samples or one more, whose J no swap of two samples raises, nor a move that keeps the balance.
+    """Clusters of n // k or n // k + 1 samples, whose J cannot be raised by a swap or by a move that keeps the balance.
 
-    J = sum_k (1/|C_k|) sum_{i,j in C_k} A_ij, as in k-means: the paper's objective under the bound on the sizes.
+    J = sum_k (1/|C_k|) sum_{i,j in C_k} A_ij, as in k-means: the paper's objective under a constraint on the sizes.
 
-    Fresh starts are k-means evened out, which ends higher than random balanced labels and than k-means++ seeds evened
-    out, and sooner. Each sample makes its best swap at once. Whole passes of Kernighan and Lin (samples locked, the best
-    prefix kept) end higher from one start, but in the time that they take, several plain starts end higher still.
+    Fresh starts are k-means clusters whose sizes are evened out. They lead to a higher J, and sooner, than random
+    balanced labels or evened-out k-means++ seeds. Each sample makes its best swap at once. Full Kernighan-Lin passes
+    (samples locked, the best prefix kept) reach a higher J from one start, but several plain starts in the same time
+    reach a higher J still.
     """
 
     needs = "pairs"
@@ -31,7 +32,7 @@ class Partition(Clusterer):
 
 
 def balanced(pairs: Pairs, labels: Labels, n_clusters: int) -> tuple[Labels, float]:
-    """Labels evened out and improved, and their J."""
+    """The labels after evening out the sizes and improving J, and the value of J."""
     labels = labels.copy()
     value: float = improve_balanced(pairs.similarity, labels, n_clusters, MOVE_PASSES)
     return labels, value

@@ -1,4 +1,4 @@
-"""Clusterers by name, and the choice of one that fits the features."""
+"""Clusterers by name, and the choice of one that suits the features."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ CLUSTERERS: dict[str, Callable[[], Clusterer]] = {
     "partition": Partition,
 }
 AUTO = "auto"
-# Those that need coordinates. Written down, since what is not installed cannot be made and asked.
+# The clusterers that need coordinates. They are listed because one that is not installed cannot be created and asked.
 ON_ROWS = ("kmeans", "ward")
 
 
 def make_clusterer(choice: object, has_rows: bool) -> Clusterer:
-    """The clusterer that a word or an object stands for; refused if it needs coordinates and there are none.
+    """The clusterer for a name or an object; an error if it needs coordinates and there are none.
 
-    "auto" is k-means for samples that have coordinates and hill climbing for those that have not: both climb the paper's
+    "auto" is k-means for samples with coordinates and hill climbing for samples without: both improve the paper's
     objective.
     """
     if isinstance(choice, str):
@@ -43,14 +43,14 @@ def make_clusterer(choice: object, has_rows: bool) -> Clusterer:
     if clusterer.needs == "rows" and not has_rows:
         shown = f'"{choice}"' if isinstance(choice, str) else type(choice).__name__
         raise ValueError(
-            f"clusterer={shown} needs coordinates of the samples, and these features have only dissimilarities of pairs. "
+            f"clusterer={shown} needs coordinates of the samples, but these features have only dissimilarities. "
             f'Use {quoted(name for name in CLUSTERERS if name not in ON_ROWS)} or an object with metric="precomputed".'
         )
     return clusterer
 
 
 def named(word: str, has_rows: bool) -> Clusterer:
-    """The clusterer of a word of the table, or "auto"."""
+    """The clusterer for a name in `CLUSTERERS`, or for "auto"."""
     if word == AUTO:
         return KMeans() if has_rows else HillClimb()
     if word in CLUSTERERS:
@@ -62,5 +62,5 @@ def named(word: str, has_rows: bool) -> Clusterer:
 
 
 def quoted(words: Iterable[str]) -> str:
-    """Words in quotes with commas between."""
+    """The words in quotes, separated by commas."""
     return ", ".join(f'"{word}"' for word in words)

@@ -9,9 +9,9 @@ from .._features.base import Floats, Labels, Rows, dissimilarity
 from .base import Clusterer, Task, named_like
 from .kmeans import kmeans
 
-# K-means runs on the eigenvectors for each start asked for: next to the eigenvectors they cost nothing.
+# Runs of k-means on the eigenvectors per start: their cost is negligible next to that of the eigenvectors.
 RUNS = 10
-# Dissimilarities below this share of the largest are rounding: the two samples are equal.
+# Dissimilarities below this share of the largest are rounding errors: the two samples are equal.
 EQUAL = 1e-12
 
 
@@ -19,7 +19,7 @@ class Spectral(Clusterer):
     """K-means on the rows, scaled to length 1, of the k leading eigenvectors of W^(-1/2) A W^(-1/2).
 
     A is the Gaussian affinity of the samples and W the diagonal of its row sums. (Ng, Jordan and Weiss, "On spectral
-    clustering", NIPS 2001.) The clusters do not depend on `warm`, only their names.
+    clustering", NIPS 2001.) `warm` affects only the numbering of the clusters.
     """
 
     needs = "pairs"
@@ -32,11 +32,12 @@ class Spectral(Clusterer):
 
 
 def gaussian_affinity(apart: Floats) -> Floats:
-    """exp(-D_ij / (2 h)) with h the median of the dissimilarities of samples that differ.
+    """exp(-D_ij / (2 h)), where h is the median dissimilarity of the pairs of samples that differ.
 
-    The median follows the units of D and the number of features, and a few far samples do not move it. A smaller h finds
-    groups of odd shapes (two moons), but where tails are heavy every far sample then becomes a group of its own. Equal
-    samples are left out: with few values to a feature they can be most of the pairs, and the median would be 0.
+    The median adapts to the units of D and to the number of features, and a few outliers hardly affect it. A smaller h
+    finds clusters of unusual shapes (two moons), but with heavy tails it makes every outlier a cluster of its own.
+    Equal samples are left out: if features take only few values, they can be most of the pairs, and the median would
+    be 0.
     """
     above = apart[np.triu_indices_from(apart, 1)]
     differ = above[above > EQUAL * above.max()]
@@ -45,14 +46,14 @@ def gaussian_affinity(apart: Floats) -> Floats:
 
 
 def spectral_rows(affinity: Floats, n_clusters: int) -> Floats:
-    """The samples in the k leading eigenvectors of the normalized affinity, each scaled to length 1.
+    """The rows of the k leading eigenvectors of the normalized affinity, each scaled to length 1.
 
-    Ng, Jordan and Weiss put zeros on the diagonal of A. Here it stays, so that the row sum of a sample far from all
-    others is 1 and not 0.
+    Ng, Jordan and Weiss set the diagonal of A to zero. Here it is kept, so that the row sum of a sample far from all
+    others is 1 instead of 0.
     """
     n = len(affinity)
     root = np.sqrt(affinity.sum(axis=1))
     vectors = eigh(affinity / np.outer(root, root), subset_by_index=(n - n_clusters, n - 1))[1]
     lengths = np.sqrt((vectors**2).sum(axis=1, keepdims=True))
-    # A sample may be in none of the leading vectors, where more than k groups have nothing to do with each other.
+    # A row may be zero, if the affinity falls into more than k unconnected blocks.
     return np.ascontiguousarray(vectors / np.maximum(lengths, np.finfo(float).tiny))

@@ -1,7 +1,7 @@
-"""One arrangement for a table, however its rows and columns arrive.
+"""An order of the rows and columns of a table that does not depend on the order in which they are given.
 
-Random numbers are drawn by position and sums are rounded in an order. Both would make the answer depend on how the rows
-and columns happen to be arranged, so they are first put in an order that only their contents decide.
+Random numbers are drawn by position, and sums depend on the order of their terms through rounding. Both would make the
+result depend on how rows and columns happen to be arranged, so they are first sorted by their contents alone.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from .._features.matrices import Matrices
 from .._kernels.matrices import matrix_fingerprints
 from .._kernels.order import column_fingerprints, mixed, row_fingerprints
 
-# Rows looked at together; a block of the usual width stays in the second-level cache.
+# Number of values processed together, so that a block stays in the second-level cache.
 BLOCK_VALUES = 2**17
-# In each round columns are told apart by the rows so far and rows by the columns; few tables need the third.
+# In each round, columns are distinguished by the rows so far, and rows by the columns; few tables need the third round.
 ROUNDS = 3
 
 
 class Arrangement(NamedTuple):
-    """Order of the samples and of the columns, and a number of samples that surely differ."""
+    """The order of the samples, the order of the columns, and a lower bound on the number of distinct samples."""
 
     samples: Subset
     columns: Subset
@@ -32,12 +32,13 @@ class Arrangement(NamedTuple):
 
 
 def arrangement(table: Table, columns: Subset, levels: npt.NDArray[np.bool_] | None = None) -> Arrangement:
-    """The order of the rows and of the given columns of a table, decided by their contents alone.
+    """The order of the rows and of the given columns of a table, determined by their contents alone.
 
-    Of columns with `levels` only which samples have the same one counts, not the codes.
+    For columns marked in `levels`, codes have no meaning; it only matters which samples have the same one.
 
-    Columns that no fingerprint tells apart, as those of an identity matrix, are ordered by their values in the rows as
-    they come: then the order of the columns never matters, and that of the rows only in tables so small and symmetric.
+    Columns with equal fingerprints, such as those of an identity matrix, are ordered by their values in the rows as
+    given. The order of the columns in the input therefore never matters, and that of the rows matters only in such
+    small and symmetric tables.
     """
     rows = np.zeros(len(table), np.uint64)
     prints = np.zeros(columns.size, np.uint64)
@@ -57,7 +58,7 @@ def arrangement(table: Table, columns: Subset, levels: npt.NDArray[np.bool_] | N
 
 
 def order_of(prints: npt.NDArray[np.uint64], contents: Callable[[int], bytes]) -> Subset:
-    """By fingerprint; where two are equal, by what is there."""
+    """The order by fingerprint; ties are broken by the contents."""
     order = np.argsort(prints, kind="stable")
     same = np.flatnonzero(np.diff(prints[order]) == 0)
     tied = np.union1d(same, same + 1)
@@ -68,7 +69,7 @@ def order_of(prints: npt.NDArray[np.uint64], contents: Callable[[int], bytes]) -
 
 
 def _bytes(values: Table) -> bytes:
-    # Zeros of one sign, as in their bits.
+    # Adding zero turns -0.0 into 0.0, as in `_bits`.
     return (values + 0.0).tobytes()
 
 
@@ -96,7 +97,7 @@ def level_names(codes: Table, salts: npt.NDArray[np.uint64]) -> npt.NDArray[np.u
 
 
 def matrix_arrangement(matrices: Matrices) -> Arrangement:
-    """Order of the samples and of the matrices that their contents decide, whatever order they come in."""
+    """The order of the samples and of the matrices, determined by their contents alone."""
     samples = np.zeros(matrices.n_samples, np.uint64)
     prints = np.zeros(matrices.count, np.uint64)
     for _ in range(ROUNDS):

@@ -1,4 +1,4 @@
-"""The arrangement of a sparse table: that of the same table made dense, from what is stored."""
+"""The arrangement of a sparse table: the same as for a dense copy of the table, but from the stored values."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ByRow: TypeAlias = "csr_array[Any] | csr_matrix[Any]"
 
 
 def tidy(matrix: ByColumn | ByRow, columns: Subset, samples: Subset | None = None) -> ByColumn:
-    """A copy of some columns, and of some samples or all, in which each value is stored once and no zero is."""
+    """A copy of the given columns and samples (default: all) in which each value is stored once and zeros are not."""
     part = matrix.tocsc()[:, columns]
     if samples is not None:
         part = part[samples]
@@ -41,16 +41,16 @@ def sparse_arrangement(matrix: ByColumn | ByRow, columns: Subset) -> Arrangement
 
 
 def _fingerprints(matrix: ByColumn | ByRow, salts: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
-    """Of every column or row, whichever the matrix is compressed by."""
+    """Fingerprints of the columns or rows, depending on how the matrix is compressed."""
     bits = matrix.data.astype(np.float64).view(np.uint64)
     return sparse_fingerprints(bits, matrix.indices.astype(np.int64), matrix.indptr.astype(np.int64), salts)
 
 
 def _key(matrix: ByColumn | ByRow, at: int) -> bytes:
-    """A short string that is smaller than another where the bytes of the dense row or column are.
+    """A short key that sorts like the bytes of the dense row or column.
 
-    All bytes of 0.0 are zero, so of two that differ the larger is the one that has the first value, or the larger first
-    value: first places count downwards, before the bytes of the value.
+    All bytes of 0.0 are zero. Of two rows, the larger is therefore the one whose first stored value comes earlier or,
+    in the same place, has larger bytes. The key lists places, counted downwards, each followed by the value.
     """
     stored = slice(matrix.indptr[at], matrix.indptr[at + 1])
     values = matrix.data[stored] + 0.0

@@ -1,4 +1,4 @@
-"""The middle of every column in every cluster, in the user's units: for people to read, not to compute with."""
+"""The center of every column in every cluster, in the user's units: for people to read, not to compute with."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ import scipy.sparse
 from .._features.base import Floats, Table
 from .kinds import Dissimilarity, SquaredEuclidean
 
-# Values looked at together.
+# Number of values processed together.
 BLOCK_VALUES = 2**20
 
 
 def table_centers(
     values: Table, kinds: Sequence[Dissimilarity], labels: npt.NDArray[np.intp], k: int
 ) -> npt.NDArray[Any] | None:
-    """The center of every column in every cluster, k x p; None if some column has none."""
+    """The center of every column in every cluster, of shape (k, n_columns); None if some column has none."""
     if all(isinstance(kind, SquaredEuclidean) for kind in kinds):
         return means(values, labels, k)
     if not all(kind.has_center for kind in kinds):
@@ -30,15 +30,15 @@ def table_centers(
 
 
 def sparse_means(X: Any, labels: npt.NDArray[np.intp], k: int) -> Floats:
-    """The mean of every column of a sparse matrix in every cluster, k x p."""
+    """The mean of every column of a sparse matrix in every cluster, of shape (k, n_columns)."""
     members = scipy.sparse.csr_array((np.ones(labels.size), (labels, np.arange(labels.size))), (k, labels.size))
     return np.asarray((members @ X).toarray() / np.bincount(labels, minlength=k)[:, None])
 
 
 def means(X: Table, labels: npt.NDArray[np.integer[Any]], k: int) -> Floats:
-    """The mean of the observed values of every column in every cluster, k x p.
+    """The mean of the observed values of every column in every cluster, of shape (k, n_columns).
 
-    Sums are of differences to a value of the column, so that a small spread about a large value keeps its digits.
+    Values are measured from the smallest in the column, so that a small spread about a large value keeps its digits.
     """
     origin = np.nan_to_num(np.fmin.reduce(X, axis=0).astype(np.float64))
     sums, counts = np.zeros((k, X.shape[1])), np.zeros((k, X.shape[1]))

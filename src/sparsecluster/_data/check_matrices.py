@@ -11,12 +11,12 @@ import numpy.typing as npt
 from .._features.matrices import Matrices
 from .checks import LEAST_OBSERVED, left_out, refuse_blank
 
-# Two entries of a matrix that differ by less than this share of the largest are the same but for rounding.
+# Two entries of a matrix that differ by less than this share of the largest are equal up to rounding errors.
 SYMMETRIC = 1e-8
 
 
 def check_matrices(X: Any) -> tuple[Matrices, npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-    """p dissimilarity matrices of one size; the share of pairs seen in each, and its largest entry."""
+    """The dissimilarity matrices, all of the same size; the share of observed pairs and the largest entry of each."""
     read, count = matrix_reader(X)
     n = 0
     incomplete: list[int] = []
@@ -34,7 +34,8 @@ def check_matrices(X: Any) -> tuple[Matrices, npt.NDArray[np.float64], npt.NDArr
         n = n or len(matrix)
         if len(matrix) != n:
             raise ValueError(
-                f"{name} is {len(matrix)} x {len(matrix)}, and the matrices before it are {n} x {n}. All must have the same size."
+                f"{name} is {len(matrix)} x {len(matrix)}, but the matrices before it are {n} x {n}. All matrices must "
+                "have the same size."
             )
         missing = np.isnan(matrix)
         np.fill_diagonal(missing, True)
@@ -49,7 +50,7 @@ def check_matrices(X: Any) -> tuple[Matrices, npt.NDArray[np.float64], npt.NDArr
 
 
 def matrix_reader(X: Any) -> tuple[Callable[[int], Any], int | None]:
-    """How to read matrix a, and how many there are; None where only trying tells."""
+    """A function that reads matrix a, and the number of matrices, or None if it is not known in advance."""
     if callable(X):
         return X, None
     if isinstance(X, list | tuple) and not (len(X) and len(shape_of(X[0])) == 1):
@@ -57,34 +58,34 @@ def matrix_reader(X: Any) -> tuple[Callable[[int], Any], int | None]:
     if isinstance(X, np.ndarray) and X.ndim == 3:
         return X.__getitem__, len(X)
     raise ValueError(
-        'metric="precomputed" takes p matrices n x n: an array of shape (p, n, n), a list of arrays, or a function '
-        "that gives matrix a = 0, 1, ... and raises IndexError after the last; got "
-        f"{type(X).__name__} of shape {shape_of(X)}. A single matrix D goes in as [D]."
+        'metric="precomputed" takes p matrices of shape (n, n): an array of shape (p, n, n), a list of arrays, or a '
+        "function that returns matrix a for a = 0, 1, ... and raises IndexError after the last; got "
+        f"{type(X).__name__} of shape {shape_of(X)}. Pass a single matrix D as [D]."
     )
 
 
 def shape_of(X: Any) -> tuple[int, ...]:
-    """The shape of anything; of a ragged list, its length."""
+    """The shape of any object; for a ragged list, its length."""
     try:
         return np.shape(X)
     except ValueError:
         return (len(X),)
 
 
-# What no entry may be, by a mask of the entries that are.
+# What entries must not be: a function that finds such entries, a description and advice.
 RULES: tuple[tuple[Callable[[Any], Any], str, str], ...] = (
     (np.isinf, "infinite", "Replace it, or use NaN for an unknown dissimilarity."),
     (lambda matrix: matrix < 0, "negative", "Dissimilarities must not be negative; convert similarities first."),
 )
 DIAGONAL = (
     lambda matrix: np.diag(np.nan_to_num(np.diag(matrix))) != 0,
-    "not zero, on the diagonal",
+    "not zero on the diagonal",
     "The dissimilarity of a sample to itself must be 0.",
 )
 
 
 def refuse_entries(matrix: Any, name: str, rules: Any) -> None:
-    """Refuse a matrix with a bad entry, saying which."""
+    """Refuse a matrix with an invalid entry, and report the entry."""
     for is_bad, what, advice in rules:
         bad = is_bad(matrix)
         if bad.any():
@@ -101,10 +102,10 @@ def as_numbers(given: Any, name: str) -> npt.NDArray[np.float64]:
 
 
 def check_matrix(given: Any, name: str) -> npt.NDArray[np.float64]:
-    """Square, symmetric, not negative, zero on the diagonal; NaN for pairs that are not known."""
+    """A matrix that is square, symmetric, nonnegative and zero on the diagonal; NaN for missing dissimilarities."""
     matrix = as_numbers(given, name)
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
-        raise ValueError(f"{name} must be square, n x n; got shape {matrix.shape}.")
+        raise ValueError(f"{name} must be square, of shape (n, n); got shape {matrix.shape}.")
     if len(matrix) < 2:
         raise ValueError(f"{name} has {len(matrix)} row; at least 2 samples are needed.")
     refuse_entries(matrix, name, (*RULES, DIAGONAL))
@@ -121,7 +122,7 @@ def check_matrix(given: Any, name: str) -> npt.NDArray[np.float64]:
 
 
 def usable_matrices(seen: Any, most: Any, names: Sequence[str]) -> tuple[npt.NDArray[np.bool_], tuple[str, ...]]:
-    """Mask of the matrices that vary and have enough pairs, and notes about the others."""
+    """Mask of the matrices that vary and have enough observed pairs, and notes about the others."""
     few = seen < LEAST_OBSERVED**2
     places, notes = left_out(names, ("matrix", "matrices"), ~few & (most == 0), few)
     usable = np.zeros(len(names), bool)
@@ -130,16 +131,16 @@ def usable_matrices(seen: Any, most: Any, names: Sequence[str]) -> tuple[npt.NDA
 
 
 def check_samples_observed(matrices: Matrices, usable: npt.NDArray[np.bool_]) -> None:
-    """Every sample is compared with another in some matrix."""
+    """Refuse samples whose dissimilarities are missing in all usable matrices."""
     if usable[[a not in matrices.incomplete for a in range(matrices.count)]].any():
         return
-    # The diagonal is NaN for samples without a pair.
+    # The diagonal is NaN for samples without an observed pair.
     seen = np.any([~np.isnan(np.diag(matrices[a])) for a in np.flatnonzero(usable).tolist()], axis=0)
     refuse_blank(np.flatnonzero(~seen), matrices.n_samples, "samples have no known dissimilarity in any usable matrix")
 
 
 def count_distinct(matrices: Matrices) -> int:
-    """The number of samples that differ."""
+    """The number of distinct samples."""
     apart = np.zeros((matrices.n_samples, matrices.n_samples))
     for a in range(matrices.count):
         apart += np.nan_to_num(matrices[a])
@@ -147,10 +148,10 @@ def count_distinct(matrices: Matrices) -> int:
 
 
 def check_cross(X: Any, n_matrices: int, n_samples: int, columns: npt.NDArray[np.intp]) -> list[Any]:
-    """Dissimilarities of new samples to those of fit, for some of the matrices."""
+    """The dissimilarities of new samples to the samples of `fit`, for the given matrices."""
     needed = (
-        f'After fit with metric="precomputed" new samples are given by their dissimilarities to the {n_samples} samples '
-        f"of fit: {n_matrices} matrices of shape (n_new, {n_samples}), as an array or a list"
+        f'After fit with metric="precomputed", new samples are given by their dissimilarities to the {n_samples} '
+        f"samples of fit: {n_matrices} matrices of shape (n_new, {n_samples}), as an array or a list"
     )
     if not callable(X) and (not isinstance(X, list | tuple | np.ndarray) or len(X) != n_matrices):
         raise ValueError(f"{needed}; got {type(X).__name__} of shape {shape_of(X)}.")

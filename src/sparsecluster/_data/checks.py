@@ -11,7 +11,7 @@ import numpy.typing as npt
 from .._features.base import Subset, Table
 from .._utils.checks import NAMES_SHOWN, and_more, listed
 
-# A column that is observed in a smaller share of the samples tells next to nothing: of a hundred pairs it sees one.
+# A column that is observed in a smaller share of the samples has little information: only one pair in a hundred.
 LEAST_OBSERVED = 0.1
 
 
@@ -21,19 +21,19 @@ def observed_counts(values: Table) -> Subset:
 
 
 def observed_enough(counts: Subset, n_samples: int, n_clusters: int = 2) -> npt.NDArray[np.bool_]:
-    """Which columns are observed in enough samples to tell something about so many clusters."""
+    """Which columns are observed in enough samples to be informative about `n_clusters` clusters."""
     return np.asarray(counts >= max(n_clusters + 1, LEAST_OBSERVED * n_samples))
 
 
 def varies(values: Table) -> npt.NDArray[np.bool_]:
-    """Which columns have two different values."""
+    """Which columns have at least two different values."""
     with np.errstate(invalid="ignore"):
         return np.asarray(np.fmax.reduce(values, axis=0) > np.fmin.reduce(values, axis=0))
 
 
 def check_finite(X: Table, names: Sequence[str]) -> None:
-    """Refuse infinity, naming the columns; NaN is a missing value."""
-    # A sum is not finite if a value is not, and may overflow on its own; only then is it worth looking closer.
+    """Refuse infinite values, naming their columns; NaN is a missing value."""
+    # The sum of a column with an infinite value is not finite. It may also overflow, so such columns are checked again.
     with np.errstate(all="ignore"):
         suspects = np.flatnonzero(~np.isfinite(X.sum(axis=0, dtype=np.float64)))
     counts = {a: int(np.isinf(X[:, a]).sum()) for a in suspects.tolist()}
@@ -42,14 +42,14 @@ def check_finite(X: Table, names: Sequence[str]) -> None:
         shown = ", ".join(f"{names[a]!r} ({counts[a]})" for a in bad[:NAMES_SHOWN])
         raise ValueError(
             f"Input X contains infinity in {len(bad)} of {X.shape[1]} columns: {shown}{and_more(len(bad))}. "
-            "Replace it by finite numbers, by NaN for missing values, or drop these columns."
+            "Replace it with finite numbers, or with NaN for missing values, or drop these columns."
         )
 
 
 def left_out(
     names: Sequence[str], what: tuple[str, str], constant: Any, rare: Any
 ) -> tuple[npt.NDArray[np.intp], tuple[str, ...]]:
-    """Places of the columns (or matrices) that can be used, and a note about each set of others."""
+    """Positions of the usable columns (or matrices), and notes about those that are constant or missing too often."""
     usable = np.flatnonzero(~(constant | rare))
     if not usable.size:
         raise ValueError(
@@ -66,7 +66,7 @@ def left_out(
 
 
 def refuse_blank(blank: npt.NDArray[np.intp], n_samples: int, what: str) -> None:
-    """Refuse samples of which nothing is known, by their row numbers."""
+    """Refuse samples without any observed value, listing their row numbers."""
     if blank.size:
         raise ValueError(
             f"{blank.size} of {n_samples} {what}, so they cannot be assigned to a cluster: rows "
@@ -75,7 +75,7 @@ def refuse_blank(blank: npt.NDArray[np.intp], n_samples: int, what: str) -> None
 
 
 def too_few_distinct(distinct: int, n_clusters: int) -> ValueError:
-    """The error for fewer different samples than clusters."""
+    """The error for fewer distinct samples than clusters."""
     return ValueError(f"X has only {distinct} distinct rows, fewer than n_clusters={n_clusters}. Use fewer clusters.")
 
 

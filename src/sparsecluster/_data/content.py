@@ -1,4 +1,4 @@
-"""What the columns of a user's table hold: numbers, or values with levels, and which of them are missing."""
+"""The content of the columns of a user's table: numbers or values with levels, and which of them are missing."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ class Content(NamedTuple):
     Attributes
     ----------
     numbers : ndarray of shape (n_samples,) or None
-        The values as numbers, NaN where they are missing; None if they are not numbers.
+        The values as numbers, NaN for missing values; None if they are not numbers.
     values : sequence of length n_samples or None
         The values as they are; None if they are numbers.
     has_levels : bool
-        Whether the column is declared, or taken, to be categorical.
+        Whether the column is categorical, by its type or by its values.
     is_text : bool
-        Whether the values are text of no declared type, which may turn out to be identifiers.
+        Whether the values are text without a declared type, which may turn out to be identifiers.
     order : tuple or None
         The levels in ascending order, if the column is ordered.
     """
@@ -38,7 +38,7 @@ class Content(NamedTuple):
     order: tuple[Any, ...] | None = None
 
     def distinct(self) -> list[Any]:
-        """The different values that are not missing, in no particular order."""
+        """The distinct observed values, in no particular order."""
         if self.numbers is not None:
             return np.unique(self.numbers[~np.isnan(self.numbers)]).tolist()
         assert self.values is not None
@@ -46,7 +46,7 @@ class Content(NamedTuple):
 
     @property
     def n_observed(self) -> int:
-        """The number of values that are not missing."""
+        """The number of observed values."""
         if self.numbers is not None:
             return int(np.count_nonzero(~np.isnan(self.numbers)))
         assert self.values is not None
@@ -81,7 +81,7 @@ def as_frame(X: Any) -> Any:
 
 
 def holds_words(X: Any) -> bool:
-    """Whether a table holds anything besides numbers and truth values, so that its columns are read one by one."""
+    """Whether a table holds anything besides numbers and booleans, so that its columns are read one by one."""
     frame = as_frame(X)
     if frame is not None:
         return bool(word_columns(frame))
@@ -95,14 +95,14 @@ def holds_words(X: Any) -> bool:
 
 
 def word_columns(frame: Any) -> list[str]:
-    """The columns of a data frame that hold neither numbers nor truth values."""
+    """The columns of a data frame that hold neither numbers nor booleans."""
     import narwhals.stable.v1 as nw
 
     return [name for name, kind in frame.schema.items() if not (kind.is_numeric() or kind == nw.Boolean)]
 
 
 def contents(X: Any, names: Sequence[str]) -> list[Content]:
-    """What each column of a data frame, or of an array of objects, holds."""
+    """The content of each column of a data frame or an array of objects."""
     frame = as_frame(X)
     if frame is None:
         columns = np.asarray(X, dtype=object).T
@@ -122,7 +122,7 @@ def _of_series(name: str, series: Any) -> Content:
     if kind == nw.Boolean:
         return Content(_floats(series), has_levels=True, order=(0.0, 1.0))
     if kind in (nw.Datetime, nw.Date, nw.Duration):
-        # In days, a scale that people know; the origin does not matter.
+        # In days, which is a familiar unit; the origin does not matter.
         return Content(_floats(_microseconds(series)) / MICROSECONDS_A_DAY)
     if kind in (nw.Categorical, nw.Enum):
         native = getattr(series.to_native(), "dtype", None) or series.to_native().type
@@ -130,7 +130,7 @@ def _of_series(name: str, series: Any) -> Content:
             # pandas does not reveal the levels of Arrow's dictionaries, nor their order.
             return Content(values=series.to_list(), has_levels=True)
         levels = tuple(series.cat.get_categories().to_list())
-        # pandas and Arrow say whether levels are ordered; an Enum of polars always is.
+        # pandas and Arrow know whether levels are ordered; those of a polars Enum always are.
         is_ordered = bool(getattr(native, "ordered", type(native).__name__ == "Enum"))
         return Content(values=series.to_list(), has_levels=True, order=levels if is_ordered else None)
     return _of_objects(name, series.to_list())
@@ -156,7 +156,7 @@ def _microseconds(series: Any) -> Any:
 
 
 def _of_objects(name: str, values: list[Any]) -> Content:
-    """Values of no declared type: all of them text, truth values, times or numbers."""
+    """Values without a declared type, which must all be text, booleans, times or numbers."""
     kinds = {kind for kind in set(map(type, values)) if not _is_type_of_missing(kind)}
     floats = {kind for kind in kinds if issubclass(kind, float | np.floating)}
     if floats and all(value != value for value in values if isinstance(value, float | np.floating)):
@@ -169,7 +169,7 @@ def _of_objects(name: str, values: list[Any]) -> Content:
     if all(issubclass(kind, str) for kind in kinds):
         return Content(values=values, has_levels=True, is_text=True)
     raise ValueError(
-        f"Column {name!r} must hold numbers, truth values, dates, categories or text; it has values of type "
+        f"Column {name!r} must hold numbers, booleans, dates, categories or text; it has values of type "
         f"{', '.join(sorted(kind.__name__ for kind in kinds))}. Convert the column to one of these, or drop it."
     )
 
@@ -179,13 +179,13 @@ def _is_type_of_missing(kind: type) -> bool:
 
 
 def _days(value: Any) -> float:
-    """Days since 1970 of a date, or of a time in UTC if it has a zone."""
+    """Days from January 1, 1970 to a date or time; times with a time zone are in UTC."""
     if not isinstance(value, datetime):
         return float((value - date(1970, 1, 1)).days)
     return float((value - datetime(1970, 1, 1, tzinfo=UTC if value.tzinfo else None)) / timedelta(days=1))
 
 
-# Types of objects that are numbers, and how they become numbers.
+# Types of objects that can be read as numbers, and how they are converted.
 NUMBERS_IN: tuple[tuple[Any, Any], ...] = (
     (int | float | np.number, float),
     (datetime, _days),

@@ -1,4 +1,4 @@
-"""Which dissimilarity each column gets: what `metric=` asks for, and what "auto" makes of the content of a column."""
+"""The dissimilarity of each column: as given by `metric=`, or chosen from the content of the column by "auto"."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from .kinds import KINDS, Dissimilarity, Function, FunctionOfTwo, Hamming, Ordin
 
 Metric = str | FunctionOfTwo | Mapping[Any, Any]
 
-# A column of text is refused if more than this share of its values, and more than so many, are different.
+# A column of text is refused if more than this share of its values are different, and there are more than a few levels.
 NEARLY_UNIQUE, FEW_LEVELS = 0.7, 5
 
 
 def asked_by_column(metric: Metric, names: Sequence[Any]) -> list[str | FunctionOfTwo]:
-    """The dissimilarity that is asked for each column; "auto" if none is."""
+    """The dissimilarity requested for each column; "auto" by default."""
     if isinstance(metric, Mapping):
         asked: list[str | FunctionOfTwo] = ["auto"] * len(names)
         for key, kind in metric.items():
@@ -33,13 +33,13 @@ def asked_by_column(metric: Metric, names: Sequence[Any]) -> list[str | Function
 def _checked(kind: Any, where: str) -> str | FunctionOfTwo:
     if callable(kind):
         return kind
-    # Matrices are not columns of a table, so they cannot be asked for in one of them.
+    # Matrices are not columns of a table, so "precomputed" cannot be requested for a single column.
     words = ["auto", *KINDS, *(["precomputed"] if where == "metric" else [])]
     return check_choice(where, kind, words, ", a function of two values" + " or a dict" * (where == "metric"))
 
 
 def kind_for(asked: str | FunctionOfTwo, content: Content, column: str) -> Dissimilarity:
-    """The dissimilarity of a column, as asked for or by what it holds."""
+    """The dissimilarity of a column, as requested or according to its content."""
     if callable(asked):
         return Function.of(asked, content)
     if asked != "auto":
@@ -51,20 +51,20 @@ def kind_for(asked: str | FunctionOfTwo, content: Content, column: str) -> Dissi
 
 
 def refuse_identifiers(content: Content, column: str) -> None:
-    """Refuse text that is different in nearly every sample: it cannot tell clusters apart."""
+    """Refuse text that differs in nearly every sample: it cannot tell clusters apart."""
     if not content.is_text:
         return
     different, observed = len(content.distinct()), content.n_observed
     if different > max(FEW_LEVELS, NEARLY_UNIQUE * observed):
         raise ValueError(
-            f"Column {column!r} is text with {different} different values in {observed} samples, as names and "
-            "identifiers are, so it cannot tell clusters apart. Drop it, convert it if it holds numbers, or use "
+            f"Column {column!r} is text with {different} different values in {observed} samples, like names or "
+            "identifiers, so it cannot tell clusters apart. Drop it, convert it if it holds numbers, or use "
             f'metric={{{column!r}: "hamming"}} if it is meant to be a category.'
         )
 
 
 def column_place(key: Any, names: Sequence[Any], where: str) -> int:
-    """The place of a column by its name, or by its number if that is not a name."""
+    """The position of a column given by its name, or by its number if that is not a name."""
     if key in names:
         return list(names).index(key)
     is_number = isinstance(key, int | np.integer) and not isinstance(key, bool)
@@ -76,7 +76,7 @@ def column_place(key: Any, names: Sequence[Any], where: str) -> int:
 
 
 def group_numbers(given: Any, names: Sequence[Any]) -> Subset:
-    """A number for every column, the same for columns that are chosen together."""
+    """One number per column, equal for columns of the same group, which are selected together."""
     numbers = np.arange(len(names))
     if given is None:
         return numbers
@@ -93,7 +93,7 @@ def group_numbers(given: Any, names: Sequence[Any]) -> Subset:
             if twice is not None:
                 raise ValueError(
                     f"feature_groups puts column {names[twice]!r} in {taken[twice]!r} and in {group!r}; a column may "
-                    "be in one group only. Take it out of one of them."
+                    "be in one group only. Remove it from one of them."
                 )
             taken |= dict.fromkeys(places, group)
             if places:
@@ -101,8 +101,9 @@ def group_numbers(given: Any, names: Sequence[Any]) -> Subset:
         return numbers
     if isinstance(given, str) or len(shape_of(given)) != 1 or len(given) != len(names):
         raise ValueError(
-            f"feature_groups must be a dict of group: columns, or one name for each of the {len(names)} columns (None "
-            f"for a column on its own); got {type(given).__name__} of shape {shape_of(given)}."
+            "feature_groups must be a dict of group: columns, or a list with one group name for each of the "
+            f"{len(names)} columns (None for a column on its own); got {type(given).__name__} of shape "
+            f"{shape_of(given)}."
         )
     first: dict[Any, int] = {}
     for place, group in enumerate(given):

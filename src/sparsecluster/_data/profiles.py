@@ -1,4 +1,4 @@
-"""What the clusters look like in each chosen column, so that any sample can be assigned to the nearest."""
+"""Profiles of the clusters in the chosen columns, by which any sample can be assigned to the nearest cluster."""
 
 from __future__ import annotations
 
@@ -14,7 +14,19 @@ from .source import SampleSource
 
 
 class Profile(NamedTuple):
-    """One column: its measure, mean distance to all samples as one cluster, weight of a distance, share of a score."""
+    """The profile of the clusters in one column.
+
+    Attributes
+    ----------
+    measure : Measure
+        The distances to every cluster.
+    spread : float
+        The mean distance of the samples to a single cluster of all samples.
+    weight : float
+        The factor of a distance in the sum over the columns.
+    share : float
+        The factor of the column's score; see `Features.shares`.
+    """
 
     measure: Measure
     spread: float
@@ -22,23 +34,26 @@ class Profile(NamedTuple):
     share: float
 
     def distances(self, new: Any) -> Floats:
-        """To each cluster; one in which the column is never observed is as far as a typical one."""
+        """Distances to each cluster; `spread` for a cluster in which the column is never observed."""
         apart = self.measure(new)
         unknown = np.isnan(apart)
         return np.where(unknown & ~unknown.all(axis=1, keepdims=True), self.spread, apart)
 
 
 class Profiles(NamedTuple):
-    """The chosen columns, and the sum of the weights of the features that they make up (without weights, their number).
+    """The profiles of the chosen columns, and the sum of the weights of their features (by default, their number).
 
-    The order of the columns is that in which values are given to the methods.
+    The methods take the values of the columns in the same order.
     """
 
     columns: Sequence[Profile]
     whole: float
 
     def distances(self, values: Iterable[Any]) -> Floats:
-        """Sum over the columns of weight times distance, n_samples x k, as if all values were observed."""
+        """Weighted sum of the distances over the columns, of shape (n_samples, k).
+
+        To make up for missing values, the sum is divided by the sum of the shares of the observed columns.
+        """
         total: Any = 0.0
         observed: Any = 0.0
         for column, new in zip(self.columns, values, strict=True):
@@ -49,11 +64,11 @@ class Profiles(NamedTuple):
         return np.asarray(total / np.where(observed > 0, observed, 1.0))
 
     def nearest(self, values: Iterable[Any]) -> npt.NDArray[np.intp]:
-        """The cluster of smallest distance."""
+        """The cluster with the smallest distance, for every sample."""
         return np.argmin(self.distances(values), axis=1)
 
     def explained(self, values: Sequence[Any]) -> float:
-        """Weighted mean over the features of the share of their spread that the nearest clusters explain."""
+        """The share of the spread that the nearest clusters explain, as a weighted mean over the features."""
         labels = self.nearest(values)[:, None]
         explained: Any = 0.0
         for column, new in zip(self.columns, values, strict=True):
@@ -63,12 +78,12 @@ class Profiles(NamedTuple):
         return float(explained / self.whole)
 
     def typical(self) -> float:
-        """The distance of a typical sample to all samples as one cluster."""
+        """The mean distance of a sample to a single cluster of all samples."""
         return sum(each.weight * each.spread for each in self.columns) / sum(each.share for each in self.columns)
 
 
 def make_profile(kind: Dissimilarity, codes: Any, labels: Any, k: int, total: float, share: float) -> Profile:
-    """The profile of one column; `total` is what it counts in the clustering."""
+    """The profile of one column; `total` is its total in the clustering, see `Features.total`."""
     apart = kind.measure(codes, np.zeros_like(labels), 1)(codes)[:, 0]
     observed = ~np.isnan(apart)
     spread = float(apart[observed].mean())
@@ -78,9 +93,9 @@ def make_profile(kind: Dissimilarity, codes: Any, labels: Any, k: int, total: fl
 def profiles_of(
     source: SampleSource, features: Features, labels: Labels, k: int, subset: Subset, weights: Floats | None = None
 ) -> Profiles:
-    """What the clusters look like in the columns of the chosen features, in the order of the source's columns.
+    """Profiles of the columns of the chosen features, in the order of the source's columns.
 
-    weights[a] is how many times feature a counts; once if there are none.
+    weights[a] is the factor of the dissimilarity of feature a; 1 by default.
     """
     counted = np.ones(features.n_features) if weights is None else weights
     owners, total, shares = source.owners, features.total, features.shares

@@ -1,6 +1,6 @@
-"""Reading: from what the user gives to a value that holds all that a fit, and whoever looks at it later, needs.
+"""Reading: turns the user's input into a `Reading`, which holds all that fitting and later inspection need.
 
-No estimator is seen here, and no number of clusters: several can be tried on one reading.
+Reading depends neither on the estimator nor on the number of clusters, so that several of both can share one reading.
 """
 
 from __future__ import annotations
@@ -27,10 +27,20 @@ from .source_sparse import SparseSource, varying
 
 
 class Given(NamedTuple):
-    """What the user gives, checked for its form: numbers as an array or a sparse matrix, other tables as they are.
+    """The user's input after a check of its form: numbers as an array or a sparse matrix, other tables as they are.
 
-    `keys` are the names of the columns as the user has them, by which parameters may refer to them; `has_names` says
-    whether `names` are the user's own.
+    Attributes
+    ----------
+    X : ndarray, sparse matrix or data frame
+        The data.
+    has_words : bool
+        Whether some columns are not numeric, so that the columns are read one by one.
+    names : sequence of str
+        The names of the columns.
+    keys : sequence
+        The names of the columns as the user has them, by which parameters may refer to them.
+    has_names : bool
+        Whether `names` come from the user.
     """
 
     X: Any
@@ -41,7 +51,7 @@ class Given(NamedTuple):
 
 
 class Request(NamedTuple):
-    """How the data are to be read."""
+    """How to read the data; see the parameters of the same names in `SASClustering`."""
 
     metric: Metric = "auto"
     feature_groups: Any = None
@@ -49,29 +59,36 @@ class Request(NamedTuple):
 
 
 class Reader(Protocol):
-    """How new samples are read: what a fit keeps of its reading."""
+    """Reads new samples in the same way; the part of a reading that a fitted estimator keeps."""
 
     def new_values(self, given: Any, columns: Subset) -> list[Any]:
-        """What some of the columns say of new samples, for the measures of these columns."""
+        """The values of new samples in the given columns, in the form that the measures of these columns take."""
 
     @property
     def can_be_saved(self) -> bool:
-        """Whether all of it can be kept in a file."""
+        """Whether the reader can be stored in a file."""
 
 
 @dataclass(frozen=True)
 class Reading:
-    """A table, read once.
+    """The user's data, read once.
 
     Attributes
     ----------
-    names : names of the columns (or matrices).
-    source : the data with samples and columns in the order of the search, and how each column compares samples.
-    reader : how new samples are read in the same way.
-    notes : what was decided on the way, one sentence each.
+    names : sequence of str
+        The names of the columns (or matrices).
+    source : SampleSource
+        The data with the samples and columns in the order of the search, and how each column compares samples.
+    reader : Reader
+        Reads new samples in the same way.
+    notes : tuple of str
+        Decisions made during reading, such as columns that are left out; one sentence each.
     n_samples, n_columns, n_features : int
-    n_surely_distinct : a number of samples that surely differ.
-    has_names : whether the names are the user's own.
+        The size of the data; a feature may be a group of several columns.
+    n_surely_distinct : int
+        A lower bound on the number of distinct samples.
+    has_names : bool
+        Whether the names come from the user.
     """
 
     names: Sequence[str]
@@ -90,7 +107,10 @@ class Reading:
         return int(self.source.owners.max()) + 1
 
     def for_clusters(self, k: int) -> Reading:
-        """The same reading for k clusters, without columns that are observed in too few samples for so many."""
+        """The same reading without the columns that are observed in too few samples for k clusters.
+
+        Raises ValueError if there are fewer than k distinct samples, or a sample has no observed value left.
+        """
         n, source = self.n_samples, self.source
         check_count("n_clusters", k, 2, n, f"X has n_samples={n} rows.")
         if self.n_surely_distinct < k:
@@ -115,7 +135,7 @@ class Reading:
         return unused
 
     def _count_distinct(self) -> int:
-        """The exact number of different samples, by all columns."""
+        """The exact number of distinct samples, over all columns."""
         if isinstance(self.source, TableSource):
             return len({row.tobytes() for row in np.ascontiguousarray(self.source.table.values + 0.0)})
         if isinstance(self.source, MatrixSource):
@@ -127,7 +147,7 @@ COLUMNS, MATRICES = ("column", "columns"), ("matrix", "matrices")
 
 
 def check_some_observed(X: Table) -> None:
-    """Every sample has a value somewhere."""
+    """Refuse samples without any observed value."""
     refuse_blank(np.flatnonzero(np.isnan(X).all(axis=1)), len(X), "rows have no value in any usable column")
 
 
@@ -154,7 +174,7 @@ class TableReader(NamedTuple):
         return list(recoded(self._numbers(given, columns), kinds, names).T)
 
     def encode(self, given: Given) -> Any:
-        """All columns as codes, n x p; a sparse matrix as it is."""
+        """All columns as codes, of shape (n_samples, n_columns); a sparse matrix is returned as it is."""
         if hasattr(given.X, "tocsc"):
             return given.X
         if given.has_words:
@@ -175,7 +195,7 @@ class TableReader(NamedTuple):
 
 
 def read_table(given: Given, request: Request) -> Reading:
-    """A data frame or an array."""
+    """Read a data frame or an array."""
     table = read_columns(given, request.metric)
     n, p = table.values.shape
     names = given.names
@@ -194,14 +214,14 @@ def read_table(given: Given, request: Request) -> Reading:
 
 
 def read_columns(given: Given, metric: Metric) -> ColumnTable:
-    """The columns of a table as codes, with what they mean."""
+    """The columns of a table as codes, and the meaning of the codes."""
     asked = asked_by_column(metric, given.keys)
     names = given.keys
     if given.has_words:
         columns = contents(given.X, names)
         kinds = tuple(map(kind_for, asked, columns, names))
         return ColumnTable(encoded(columns, kinds, names), kinds)
-    # One object for all columns that ask for the same and need not look at their values: there may be very many.
+    # Columns with the same metric share one object if it does not depend on their values: there may be very many.
     shared: dict[int, Dissimilarity] = {}
     made = []
     for a, kind in enumerate(asked):
@@ -217,7 +237,7 @@ def read_columns(given: Given, metric: Metric) -> ColumnTable:
 
 
 def encoded(columns: Sequence[Content], kinds: Sequence[Dissimilarity], names: Sequence[str]) -> Floats:
-    """Columns of any content as codes, n x p."""
+    """Columns of any content as codes, of shape (n_samples, n_columns)."""
     first = kinds[0].encode(columns[0], names[0])
     values = np.empty((first.size, len(columns)))
     for a, (kind, content, name) in enumerate(zip(kinds, columns, names, strict=True)):
@@ -226,7 +246,7 @@ def encoded(columns: Sequence[Content], kinds: Sequence[Dissimilarity], names: S
 
 
 def recoded(X: Table, kinds: Sequence[Dissimilarity], names: Sequence[str]) -> Table:
-    """Columns of numbers as codes, n x p; X itself if numbers are their own codes."""
+    """Columns of numbers as codes, of shape (n_samples, n_columns); X itself if numbers are their own codes."""
     if all(kind.keeps_numbers for kind in kinds):
         return X
     columns = [Content(np.asarray(column, dtype=np.float64)) for column in X.T]
@@ -234,8 +254,8 @@ def recoded(X: Table, kinds: Sequence[Dissimilarity], names: Sequence[str]) -> T
 
 
 def with_one_nan(table: ColumnTable) -> tuple[ColumnTable, bool]:
-    """The table with one bit pattern for all NaN, so that equal rows look equal; and whether there are any."""
-    # A sum is NaN if a value is, and it costs less than looking at each.
+    """The table with one bit pattern for all NaN, so that equal rows have equal bits; and whether there are any."""
+    # A sum is NaN if one of its values is, and costs less than testing each value.
     if not np.isnan(table.values.sum(axis=0, dtype=np.float64)).any():
         return table, False
     return ColumnTable(np.where(np.isnan(table.values), np.nan, table.values), table.kinds), True
@@ -253,7 +273,7 @@ def usable_columns(table: ColumnTable, names: Sequence[str], has_missing: bool) 
 
 
 def by_kind(table: ColumnTable, order: Arrangement) -> Subset:
-    """The columns in their order, kind after kind: those of different kinds may hold the same codes."""
+    """The columns in their order, sorted by kind first, because columns of different kinds may hold the same codes."""
     if len({kind.comparison for kind in table.kinds}) == 1:
         return order.columns
 
@@ -264,7 +284,7 @@ def by_kind(table: ColumnTable, order: Arrangement) -> Subset:
 
 
 def read_sparse(given: Given, request: Request) -> Reading:
-    """A sparse matrix of numbers, all of them known."""
+    """Read a sparse matrix of numbers without missing values."""
     X, names = given.X, given.names
     n, p = X.shape
     asked = asked_by_column(request.metric, given.keys)
@@ -291,7 +311,7 @@ def read_sparse(given: Given, request: Request) -> Reading:
 
 @dataclass(frozen=True)
 class MatrixReader:
-    """Precomputed matrices; new samples come with their dissimilarities to those of `fit`."""
+    """Precomputed matrices; new samples are given by their dissimilarities to the samples of `fit`."""
 
     samples: Subset
     n_matrices: int
@@ -302,18 +322,21 @@ class MatrixReader:
 
     def new_values(self, given: Any, columns: Subset) -> list[Any]:
         cross = check_cross(given, self.n_matrices, self.samples.size, columns)
-        # A sample of fit is not a new sample: that it is like itself tells nothing.
+        # If the matrices of fit are passed again, a sample without observed pairs must not count as near to itself.
         return [known_pairs(matrix)[:, self.samples] for matrix in cross]
 
 
 def known_pairs(matrix: Table) -> Table:
-    """A matrix of fit itself without the diagonal of samples that it does not observe; any other as it is."""
+    """A square matrix with zeros on the diagonal, as in fit, gets NaN there for samples without observed pairs.
+
+    Any other matrix is returned as it is.
+    """
     is_square = matrix.shape[0] == matrix.shape[1] and not np.nan_to_num(np.diag(matrix)).any()
     return with_marked_diagonal(matrix) if is_square else matrix
 
 
 def read_matrices(X: Any, request: Request) -> Reading:
-    """p matrices n x n: an array (p, n, n), in memory or in a file, a list, or a function of the matrix number."""
+    """Read p matrices of shape (n, n): an array of shape (p, n, n), a list of arrays, or a function of the number."""
     matrices, seen, most = check_matrices(X)
     n, p = matrices.n_samples, matrices.count
     names = [f"x{a}" for a in range(p)]

@@ -1,4 +1,4 @@
-"""From a table or from matrices, and some of their samples and columns, to the features that the search works on."""
+"""From the samples and columns of a table or of matrices to the features that the search works on."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from .kinds import Dissimilarity, Precomputed
 
 
 class SampleSource(Protocol):
-    """The user's data, untouched, with the samples and columns in the order in which the search works on them.
+    """The user's data, unchanged, and the order in which the search works on their samples and columns.
 
-    owners[j] is the feature to which columns[j] belongs.
+    samples[i] and columns[j] are positions in the user's data, and owners[j] is the feature that columns[j] belongs to.
     """
 
     @property
@@ -36,26 +36,26 @@ class SampleSource(Protocol):
         """How one of the user's columns compares samples."""
 
     def features(self) -> Features:
-        """What the search works on."""
+        """The features that the search works on."""
 
     def take(self, places: Subset, n_clusters: int) -> SampleSource | None:
-        """Some of the samples, with the columns that tell them apart; None if they are too much alike."""
+        """The samples at the given places and the columns that vary among them; None if they are too similar."""
 
     def look(self, column: int, samples: Any, at: Subset) -> Any:
-        """The codes of the user's column for the user's samples; of a matrix, between them and the samples `at`."""
+        """The codes of the user's samples in one of the user's columns; for a matrix, its entries (samples, at)."""
 
     def centers(self, labels: Any, k: int) -> npt.NDArray[Any] | None:
-        """The middle of every column in every cluster, k x p; None if a column has none."""
+        """The center of every column in every cluster, of shape (k, n_columns); None if a column has none."""
 
 
 def columns_of(source: SampleSource, subset: Subset) -> Subset:
-    """The user's columns that belong to some features."""
+    """The user's columns that belong to a subset of the features."""
     return source.columns[np.isin(source.owners, subset)]
 
 
 @dataclass(frozen=True)
 class ColumnTable:
-    """n samples x p columns as codes, NaN where a value is missing, and what the codes of each column mean."""
+    """Codes of shape (n_samples, n_columns), NaN for missing values, and the meaning of the codes of each column."""
 
     values: Table
     kinds: tuple[Dissimilarity, ...]
@@ -63,7 +63,7 @@ class ColumnTable:
 
 @dataclass(frozen=True)
 class TableSource:
-    """A table of codes; columns with the same number in `groups`, if there are any, are one feature."""
+    """A table of codes; columns with the same number in `groups` form one feature. Without groups, each column does."""
 
     table: ColumnTable
     groups: Subset | None
@@ -73,7 +73,7 @@ class TableSource:
     has_missing: bool
 
     def features(self) -> Features:
-        """One part per family of dissimilarities; the parts together if there are several, or grouped columns."""
+        """The features, made of one part per family of dissimilarities."""
         owners, kinds = self.owners, [self.table.kinds[a] for a in self.columns.tolist()]
         grouped = owners.max() + 1 < owners.size
         if not grouped and not self.has_missing and self._is_plain(kinds):
@@ -99,7 +99,7 @@ class TableSource:
 
     @property
     def owners(self) -> Subset:
-        """The feature of every column; not kept, since there may be very many columns."""
+        """The feature of every column; not stored, since there may be very many columns."""
         return np.arange(self.columns.size) if self.groups is None else owners_of(self.groups[self.columns])
 
     def kind(self, column: int) -> Dissimilarity:
@@ -122,7 +122,7 @@ class TableSource:
 
 @dataclass(frozen=True)
 class MatrixSource:
-    """Precomputed matrices; those with the same number in `groups` are one feature."""
+    """Precomputed matrices; those with the same number in `groups` form one feature."""
 
     matrices: Matrices
     groups: Subset

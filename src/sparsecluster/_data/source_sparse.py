@@ -1,4 +1,4 @@
-"""From a sparse matrix, and some of its samples and columns, to the features that the search works on."""
+"""From the samples and columns of a sparse matrix to the features that the search works on."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from .kinds import Dissimilarity, SquaredEuclidean
 
 
 def varying(matrix: ByColumn | ByRow) -> Subset:
-    """Columns that have two different values."""
+    """The columns with at least two different values."""
     largest, smallest = (extreme.toarray().ravel() for extreme in (matrix.max(axis=0), matrix.min(axis=0)))
     return np.flatnonzero(largest > smallest)
 
 
 @dataclass(frozen=True)
 class SparseSource:
-    """The user's sparse table, untouched, and how it is to be read."""
+    """The user's sparse table, unchanged; columns with the same number in `groups` form one feature."""
 
     values: ByColumn
     samples: Subset

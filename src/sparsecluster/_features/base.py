@@ -1,4 +1,4 @@
-"""The contract of features: n samples seen through p dissimilarities."""
+"""The contract of features: p dissimilarities between the same n samples."""
 
 from __future__ import annotations
 
@@ -16,20 +16,27 @@ Mask = npt.NDArray[np.uint8]
 
 
 class Pairs(NamedTuple):
-    """Similarity A of the samples, n x n: within = trace(A) - sum_k (1/|C_k|) sum_{i,j in C_k} A_ij."""
+    """Similarity A of all pairs of samples, of shape (n_samples, n_samples).
+
+    The dissimilarity of two samples is A_ii + A_jj - 2 A_ij, and the within of a clustering is
+    trace(A) - sum_k (1/|C_k|) sum_{i,j in C_k} A_ij.
+    """
 
     similarity: Floats
 
 
 class Rows(NamedTuple):
-    """Coordinates of the samples, n x q; squared differences count `weights` times."""
+    """Coordinates of the samples, of shape (n_samples, q); weights[a] multiplies squared differences in column a."""
 
     table: Table
     weights: Floats
 
 
 class SeenRows(NamedTuple):
-    """Coordinates with missing values: zero, the mean of those seen, where `seen` (n x q) is 0."""
+    """Coordinates with missing values: `seen`, of shape (n_samples, q), is 1 where a value is observed and 0 elsewhere.
+
+    Missing values are stored as 0, which is the mean of the observed values of each column.
+    """
 
     table: Floats
     weights: Floats
@@ -37,7 +44,10 @@ class SeenRows(NamedTuple):
 
 
 class SparseRows(NamedTuple):
-    """Coordinates x - means of which x is mostly zero: row i is values[starts[i]:starts[i+1]] in `columns`."""
+    """Coordinates x - means where x is mostly zero, compressed by row.
+
+    The nonzero values of row i of x are values[starts[i]:starts[i+1]], in the columns columns[starts[i]:starts[i+1]].
+    """
 
     values: Floats
     columns: npt.NDArray[np.int64]
@@ -50,61 +60,91 @@ Coordinates = Rows | SeenRows | SparseRows
 
 
 class Features(ABC):
-    """Everything that the search needs to know about the data.
+    """Everything that the search knows about the data: n samples and p features, each a dissimilarity delta_a.
 
-    For feature a with dissimilarity delta_a, over unordered pairs of samples,
+    For a clustering C with clusters C_1, ..., C_k, and sums over unordered pairs of samples, feature a has
 
-    - total    T_a = (1/n) sum_{i<j} delta_a(i, j),
-    - within   Delta_a[C] = sum_k (1/|C_k|) sum_{i<j in C_k} delta_a(i, j),
-    - score    1 - Delta_a[C] / T_a, in [0, 1].
+    - the total   T_a = (1/n) sum_{i<j} delta_a(i, j), its dissimilarity with all samples in one cluster,
+    - the within  Delta_a[C] = sum_k (1/|C_k|) sum_{i<j in C_k} delta_a(i, j), and
+    - the score   1 - Delta_a[C] / T_a, in [0, 1], the share of the feature that the clustering explains.
 
-    With delta_a(i, j) = (x_i - x_j)^2 the total is the sum of squares about the mean and the within is the
-    within-cluster sum of squares. (The paper sums over ordered pairs, which doubles both and keeps the score.)
+    If delta_a(i, j) = (x_i - x_j)^2, the total is the sum of squares about the mean and the within is the
+    within-cluster sum of squares. (The paper sums over ordered pairs: this doubles both and does not affect the score.)
 
-    Where feature a has missing values, n and |C_k| count the samples that are seen and sums run over pairs of them; the score is
-    multiplied by the share of the samples seen, so that chance gives a feature with missing values no more than one without.
+    If feature a has missing values, n and |C_k| count the samples with an observed value and the sums run over pairs of
+    those samples. The score is multiplied by the share of the samples that are observed, so that by chance alone a
+    feature with missing values scores no higher than a complete one.
+
+    A feature may have several members, such as the columns of a group. Its dissimilarity is the sum of theirs.
+
+    Attributes
+    ----------
+    n_samples, n_features : int
+        The numbers n and p.
+    shares : ndarray of shape (n_members,)
+        The factor of each member's score: the share of the samples that are observed, times the member's share of its
+        feature. Most features have one member, so that n_members is n_features.
+    total : ndarray of shape (n_members,)
+        T_a of each member as it counts in `pairs` and `rows`, that is, after standardization.
+    has_rows : bool
+        Whether the dissimilarity is a squared distance between coordinates, so that `rows` can be called.
+    has_missing : bool
+        Whether there are missing values.
     """
 
     n_samples: int
     n_features: int
-    # What scores are multiplied by: the share of the samples seen, and of a feature that has several members.
     shares: Floats
+    has_rows: bool = True
+    has_missing: bool = False
 
     @property
     @abstractmethod
     def total(self) -> Floats:
-        """Total of every feature, or member of one, as it counts in pairs and rows."""
-
-    # Whether the dissimilarity is a squared distance of coordinates, and whether some of them are not known.
-    has_rows: bool = True
-    has_missing: bool = False
+        """Total of every member of every feature, as it counts in `pairs` and `rows`."""
 
     @abstractmethod
     def scores(self, labels: Labels, n_clusters: int) -> Floats:
-        """Score of every feature for a labeling."""
+        """Score of every feature for the clustering given by `labels`; ndarray of shape (n_features,)."""
 
     @abstractmethod
     def seen_pairs(self, subset: Subset, weights: Floats | None = None) -> tuple[Floats, Floats | None]:
-        """Similarity of the samples on a subset, n x n, over what is seen; and, with missing values, how much of it is seen.
+        """Similarity of the samples on a subset of the features, over the values observed in both samples of a pair.
 
-        `weights` say how many times each feature of the subset counts; once where there are none.
+        Parameters
+        ----------
+        subset : ndarray of int
+            The features.
+        weights : ndarray of shape (subset.size,), default=None
+            The factor of each dissimilarity; 1 by default.
+
+        Returns
+        -------
+        similarity : ndarray of shape (n_samples, n_samples)
+            A in `Pairs`, for the sum of the dissimilarities over the subset.
+        seen : ndarray of shape (n_samples, n_samples) or None
+            For every pair, the sum of the weighted shares of the features observed in both samples; None if there are
+            no missing values.
         """
 
     def pairs(self, subset: Subset, weights: Floats | None = None) -> Pairs:
-        """Similarity of the samples on a subset; with missing values, as if all of it were seen."""
+        """Similarity of the samples on a subset, as `seen_pairs`, but scaled up for missing values."""
         similarity, seen = self.seen_pairs(subset, weights)
         return Pairs(similarity if seen is None else as_if_all_seen(similarity, seen))
 
     def rows(self, subset: Subset, weights: Floats | None = None) -> Coordinates:
-        """Coordinates of the samples on a subset, whose squared distances are delta_S."""
-        raise TypeError(f"{type(self).__name__} have no coordinates; only pairs of samples have a meaning")
+        """Coordinates of the samples on a subset S, whose squared distances are delta_S; needs `has_rows`."""
+        raise TypeError(f"{type(self).__name__} have no coordinates, only dissimilarities between pairs of samples")
 
     def by_member(self, values: Floats) -> Floats:
-        """What is said of the features, for each of their members; most have one."""
+        """Repeat one value per feature for each of its members; returns an ndarray of shape (n_members,)."""
         return values
 
     def pair_total(self, weights: Floats) -> Floats:
-        """sum_a w_a delta_a(i, j) of all pairs, n x n; with missing values, each feature as if all of it were seen."""
+        """sum_a w_a delta_a(i, j) of all pairs, of shape (n_samples, n_samples).
+
+        With missing values, each feature is scaled up separately, as in `pairs`.
+        """
         used = np.flatnonzero(weights)
         if not self.has_missing:
             return dissimilarity(self.pairs(used, weights[used]).similarity)
@@ -114,34 +154,34 @@ class Features(ABC):
         return total
 
     def pair_sums(self, counts: Floats) -> Floats:
-        """sum_{i<j} U_ij delta_a(i, j) of every feature, for a symmetric U, n x n: how many times each pair counts."""
+        """sum_{i<j} U_ij delta_a(i, j) of every feature, where the symmetric matrix U = `counts` weights the pairs."""
         apart = (dissimilarity(self.pairs(np.array([a])).similarity) for a in range(self.n_features))
         return np.array([np.vdot(counts, each) / 2 for each in apart])
 
     @abstractmethod
     def univariate(self, n_clusters: int) -> Floats:
-        """Score of every feature for its own best clustering."""
+        """Score of every feature for the clustering that is best for this feature alone; of shape (n_features,)."""
 
     @abstractmethod
     def univariate_labels(self, feature: int, n_clusters: int) -> Labels:
-        """The clustering that is best for one feature."""
+        """Labels of the clustering that is best for one feature."""
 
     @abstractmethod
     def permuted(self, seed: int) -> Self:
-        """A copy in which the samples are permuted within each feature, independently."""
+        """A copy in which the samples are permuted within each feature, independently of the other features."""
 
-    def release(self) -> None:  # noqa: B027  (nothing to free is a valid answer)
-        """Free what can be built again."""
+    def release(self) -> None:  # noqa: B027  (there may be nothing to free)
+        """Free memory whose contents can be computed again."""
 
 
 def quadratic_sums(table: Table, counts: Floats) -> Floats:
-    """sum_{i<j} U_ij (x_ia - x_ja)^2 of every column: x' L x with the Laplacian L = diag(U 1) - U."""
+    """sum_{i<j} U_ij (x_ia - x_ja)^2 of every column a: x' L x with the Laplacian L = diag(U 1) - U."""
     laplacian = np.diag(counts.sum(axis=1)) - counts
     return np.einsum("ia,ia->a", table, laplacian @ table)
 
 
 def dissimilarity(similarity: Floats) -> Floats:
-    """D_ij = A_ii + A_jj - 2 A_ij, of which A is a similarity."""
+    """D_ij = A_ii + A_jj - 2 A_ij for a similarity A."""
     own = np.diag(similarity)
     apart = own[:, None] + own[None, :] - 2.0 * similarity
     np.fill_diagonal(apart, 0.0)
@@ -149,7 +189,10 @@ def dissimilarity(similarity: Floats) -> Floats:
 
 
 def as_if_all_seen(similarity: Floats, seen: Floats) -> Floats:
-    """Dissimilarities divided by the share that is seen (Gower); a pair without any counts as an average pair."""
+    """Similarity after dividing each dissimilarity by the share of it that is observed (Gower).
+
+    A pair of samples with no observed value in common gets the mean dissimilarity of the other pairs.
+    """
     apart = dissimilarity(similarity)
     known = seen > 0
     np.fill_diagonal(known, False)

@@ -1,6 +1,7 @@
-"""Features that own several coordinates or have missing values: categories as indicator columns, incomplete numbers.
+"""Features with several coordinates or missing values: categories as indicator columns, and incomplete numbers.
 
-The Hamming dissimilarity is half the squared distance of indicator columns, so the engine for numbers serves both.
+The Hamming dissimilarity is half the squared distance between indicator columns, so K-means on coordinates works for
+both.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from .units import Flags, counted_totals, has_two_values
 
 
 class Block(NamedTuple):
-    """The coordinates of one feature: n x width, NaN where missing, and whether they stand for levels."""
+    """Coordinates of one feature, of shape (n_samples, width), NaN if missing; and whether they stand for levels."""
 
     coordinates: Floats
     levels: bool = False
@@ -33,10 +34,10 @@ def number_block(column: Floats) -> Block:
 
 
 def level_block(codes: Floats) -> Block:
-    """A category of L levels as L - 1 columns whose squared distance is 1 where levels differ."""
+    """A categorical column with L levels as L - 1 columns; the squared distance of two different levels is 1."""
     missing = np.isnan(codes)
     levels, first, at = np.unique(codes[~missing], return_index=True, return_inverse=True)
-    # Levels as they come, so that their names make no difference.
+    # Levels in the order of their first samples, so that their names make no difference.
     rank = np.argsort(np.argsort(first))
     coordinates = np.full((codes.size, levels.size - 1), np.nan)
     coordinates[~missing] = corners(levels.size)[rank[at]]
@@ -44,9 +45,10 @@ def level_block(codes: Floats) -> Block:
 
 
 def corners(count: int) -> Floats:
-    """The corners of a simplex with sides of length 1: halved indicator columns without the direction they share.
+    """The corners of a regular simplex with sides of length 1, of shape (count, count - 1).
 
-    In column j the first j corners are at the same place, the next one opposite, and the others at zero (Helmert).
+    These are scaled indicator columns without the direction that all corners share. In column j the first j corners
+    have the same value, the next one has the opposite sign, and the others are zero (Helmert).
     """
     at = np.zeros((count, count - 1))
     for j in range(1, count):
@@ -56,9 +58,9 @@ def corners(count: int) -> Floats:
 
 
 class CoordinateFeatures(Features):
-    """Features that own one or more columns of coordinates, centered on what is seen.
+    """Features with one or more columns of coordinates each, centered at the mean of the observed values.
 
-    `shares` is what each feature's score is multiplied by; `streams` names the feature whose permutations it follows.
+    `shares` multiply the scores (see `Features`), and features with equal `streams` are permuted together.
     """
 
     def __init__(self, blocks: Sequence[Block], standardize: bool, shares: Floats, streams: Subset) -> None:
@@ -71,12 +73,12 @@ class CoordinateFeatures(Features):
         missing = np.isnan(table)
         self.has_missing = bool(missing.any())
         self.seen: Mask | None = (~missing).astype(np.uint8) if self.has_missing else None
-        # Twice: the first mean of large values is off by a rounding that the second removes.
+        # Twice, because the mean of large values has a rounding error, which the second pass removes.
         for _ in range(2):
             table = table - np.nanmean(table, axis=0)
         self.table: Floats = np.nan_to_num(table, nan=0.0)
         if standardize:
-            # First by the largest value, so that squares of very large or small values stay within range.
+            # Divide by the largest value first, so that squares of very large or small values stay within range.
             largest = np.abs(self.table).max(axis=0)
             self.table /= np.where(np.repeat(self.levels, widths), 1.0, largest)
         columns = np.einsum("ia,ia->a", self.table, self.table)
@@ -86,7 +88,7 @@ class CoordinateFeatures(Features):
         self._total = counted_totals(total, standardize, two_valued, apart, shares, seen)
         scale = np.repeat(self._total / total, widths)
         self.table *= np.sqrt(scale)
-        # A column in which only one level is left has no spread; what it has must still divide.
+        # A column with a single level left has no spread, but its total must still be usable as a divisor.
         self._columns = np.maximum(columns * scale, np.finfo(float).tiny)
         self._part = self._columns * np.repeat(shares / self._total, widths)
         self._column_shares = np.repeat(shares / widths, widths)
@@ -97,14 +99,14 @@ class CoordinateFeatures(Features):
         return self._total
 
     def _two_valued(self) -> tuple[Flags, Floats]:
-        """Which features have a dissimilarity of either 0 or one value, and that value."""
+        """Which features have a dissimilarity that takes only one value besides 0, and that value."""
         first = self.starts[:-1]
         numbers = self._with_missing(first)
         apart = (np.fmax.reduce(numbers, axis=0) - np.fmin.reduce(numbers, axis=0)) ** 2
         return self.levels | has_two_values(numbers), np.where(self.levels, 1.0, apart)
 
     def columns(self, subset: Subset) -> Subset:
-        """The columns of some features."""
+        """The columns of a subset of the features."""
         if self.starts[-1] == self.n_features:
             return subset
         first, widths = self.starts[subset], np.diff(self.starts)[subset]
@@ -119,7 +121,7 @@ class CoordinateFeatures(Features):
         return self._explained(seen_scores(self.table, self.seen, self._columns, labels, n_clusters))
 
     def _counted(self, subset: Subset, weights: Floats | None) -> Floats:
-        """How many times each column of some features counts."""
+        """The weight of each column of a subset of the features."""
         widths = np.diff(self.starts)[subset]
         return np.ones(widths.sum()) if weights is None else np.repeat(weights, widths)
 
@@ -130,7 +132,7 @@ class CoordinateFeatures(Features):
             rows *= np.sqrt(counted)
         if self.seen is None:
             return rows @ rows.T, None
-        # Over what both have seen: sum (x_i - x_j)^2 = sum x_i^2 seen_j + sum seen_i x_j^2 - 2 sum x_i x_j.
+        # Over the values observed in both: sum (x_i - x_j)^2 = sum x_i^2 seen_j + sum seen_i x_j^2 - 2 sum x_i x_j.
         seen = take_columns(self.seen, columns).astype(np.float64)
         squares = rows**2 @ seen.T
         return rows @ rows.T - (squares + squares.T) / 2, (seen * (self._column_shares[columns] * counted)) @ seen.T
@@ -167,7 +169,7 @@ class CoordinateFeatures(Features):
         return table if self.seen is None else np.where(self.seen[:, columns], table, np.nan)
 
     def _codes(self, feature: int) -> Floats:
-        """The level of every sample, numbered from 0; NaN where missing."""
+        """The level of every sample, numbered from 0; NaN if missing."""
         block = self._with_missing(slice(self.starts[feature], self.starts[feature + 1]))
         missing = np.isnan(block[:, 0])
         codes = np.full(self.n_samples, np.nan)

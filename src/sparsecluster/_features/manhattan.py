@@ -1,4 +1,4 @@
-"""Distances of numbers or ranks: delta_a(i, j) = |x_ia - x_ja|."""
+"""Distances between numbers or ranks: delta_a(i, j) = |x_ia - x_ja|."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from .units import counted_totals, has_two_values
 
 
 class ManhattanFeatures(Features):
-    """Columns of numbers, NaN where a value is missing, one feature each.
+    """Columns of numbers, one feature each, with NaN for missing values.
 
-    `shares` is what each feature's score is multiplied by; `streams` names the feature whose permutations it follows.
+    `shares` multiply the scores (see `Features`), and features with equal `streams` are permuted together.
     """
 
     has_rows = False
@@ -26,7 +26,7 @@ class ManhattanFeatures(Features):
     def __init__(self, table: Floats, standardize: bool, shares: Floats, streams: Subset) -> None:
         self.n_samples, self.n_features = table.shape
         self.shares, self.streams = shares, streams
-        # From the smallest value on, so that a small spread about a large value keeps its digits.
+        # Measured from the smallest value, so that a small spread about a large value keeps its digits.
         table = table - np.fmin.reduce(table, axis=0)
         self._sort(table)
         total = self._within(np.zeros(self.n_samples, np.int32), 1)
@@ -37,7 +37,7 @@ class ManhattanFeatures(Features):
         self.table = table * scale
         self.sorted *= scale[:, None]
         self.has_missing = bool(self.counts.min(initial=self.n_samples) < self.n_samples)
-        # Shared with all permuted copies: permuting a column does not change what can be had from it alone.
+        # Shared with all permuted copies: permuting a column does not change the best clustering of it alone.
         self._best_scores: dict[int, Floats] = {}
 
     @property
@@ -45,7 +45,7 @@ class ManhattanFeatures(Features):
         return self._total
 
     def _sort(self, table: Floats) -> None:
-        """Values of each column in ascending order with the samples they belong to; missing values (NaN) come last."""
+        """Sort the values of each column, together with their samples; missing values (NaN) come last."""
         order = np.argsort(table.T, axis=1, kind="stable")
         self.order = order.astype(np.int32)
         self.sorted = np.take_along_axis(np.ascontiguousarray(table.T), order, axis=1)

@@ -1,4 +1,4 @@
-"""Any dissimilarity: one n x n matrix a feature, given or computed, read when it is needed."""
+"""Any dissimilarity: one n x n matrix per feature, given or computed, and read when it is needed."""
 
 from __future__ import annotations
 
@@ -22,14 +22,26 @@ from .alone import pairs_labels
 from .base import Features, Floats, Labels, Pairs, Subset, Table, as_if_all_seen
 from .units import counted_totals
 
-# Bytes of matrices that are kept where reading one means computing or rearranging it.
+# Bytes of matrices that are kept in memory if reading one means computing or rearranging it.
 KEEP_BYTES = 2**28
-# Bytes of matrices that are put together in one stack, which saves the calls for each.
+# Bytes of matrices that are put together in one stack, which saves one call per matrix.
 STACK_BYTES = 2**28
 
 
 class Matrices:
-    """p matrices of n x n, each read by a function when it is asked for; those in `incomplete` have pairs not seen."""
+    """Matrices of shape (n_samples, n_samples), each read by a function when it is needed.
+
+    Parameters
+    ----------
+    read : callable
+        Returns the matrix of a given number.
+    count, n_samples : int
+        The number of matrices, and the number of rows of each.
+    incomplete : frozenset of int
+        The matrices with missing values (NaN).
+    computed : bool
+        Whether reading a matrix means computing or rearranging it, so that it is worth keeping.
+    """
 
     def __init__(
         self, read: Callable[[int], Any], count: int, n_samples: int, incomplete: frozenset[int], computed: bool
@@ -48,19 +60,19 @@ class Matrices:
         if a in self._kept:
             return self._kept[a]
         matrix = with_marked_diagonal(self.read(a)) if a in self.incomplete else as_floats(self.read(a))
-        # What is already in memory or in a file of the user's is not kept a second time.
+        # A matrix that is already in memory or in one of the user's files is not kept a second time.
         if self.computed and (len(self._kept) + 1) * matrix.nbytes <= KEEP_BYTES:
             self._kept[a] = matrix
         return matrix
 
     def arranged(self, samples: Subset) -> Matrices:
-        """The matrices between some of the samples, or all of them in another order."""
+        """The matrices restricted to the given samples, in the given order."""
         return Matrices(
             lambda a: self[a][np.ix_(samples, samples)], self.count, samples.size, self.incomplete, computed=True
         )
 
     def values(self, a: int) -> tuple[bool, float, float]:
-        """Whether a matrix has one value besides zero, its largest value, and the share of the samples seen in it."""
+        """Whether a matrix takes only one value besides 0, its largest value, and the share of samples it observes."""
         matrix = self[a]
         missing = np.isnan(matrix)
         largest = 0.0 if missing.all() else float(np.nanmax(matrix))
@@ -71,9 +83,9 @@ class Matrices:
         )
 
     def stacks(self, chosen: Subset) -> Iterator[tuple[Table, Subset, slice]]:
-        """Matrices of some features in stacks, with the place of each in its stack and which of the features they are.
+        """The chosen matrices as tuples (stack, places, part): matrix number chosen[part][f] is stack[places[f]].
 
-        All at once where they are small; else one by one, so that no more than one has to be in memory.
+        Small matrices come in one stack, larger ones one by one, so that only one at a time has to be in memory.
         """
         if self.count * self.n_samples**2 * 8 <= STACK_BYTES:
             if self._stack is None:
@@ -86,15 +98,15 @@ class Matrices:
 
 
 def as_floats(given: Any) -> Table:
-    """A matrix as the kernels read it; no copy where it is one of floats already."""
+    """A matrix as the kernels read it, without a copy if it already holds floats."""
     matrix = np.asarray(given)
     return matrix if matrix.dtype in (np.float64, np.float32) else matrix.astype(np.float64)
 
 
 def with_marked_diagonal(given: Any) -> Floats:
-    """A copy with 0 on the diagonal for samples that are seen with some other sample and NaN for the rest."""
+    """A copy whose diagonal is 0 for samples that have some observed pair, and NaN for the others."""
     matrix = np.array(given, dtype=np.float64)
-    matrix[np.isnan(matrix)] = np.nan  # one bit pattern for all
+    matrix[np.isnan(matrix)] = np.nan  # the same bit pattern for all NaN
     np.fill_diagonal(matrix, np.nan)
     alone = np.isnan(matrix).all(axis=1)
     np.fill_diagonal(matrix, np.where(alone, np.nan, 0.0))
@@ -102,9 +114,9 @@ def with_marked_diagonal(given: Any) -> Floats:
 
 
 class MatrixFeatures(Features):
-    """Some of the matrices, one feature each; orders[f, i] is the row of sample i in the matrix of feature f.
+    """The chosen matrices, one feature each; orders[f, i] is the row of sample i in the matrix of feature f.
 
-    `shares` is what each feature's score is multiplied by; `streams` names the feature whose permutations it follows.
+    `shares` multiply the scores (see `Features`), and features with equal `streams` are permuted together.
     """
 
     has_rows = False
@@ -118,9 +130,9 @@ class MatrixFeatures(Features):
         self._whole = self._within(np.arange(chosen.size), np.zeros(self.n_samples, np.int32), 1)
         two_valued, apart, seen = (np.array(each) for each in zip(*map(matrices.values, chosen.tolist()), strict=True))
         self._total = counted_totals(self._whole, standardize, two_valued, apart, shares, seen)
-        # A matrix of zeros, as there may be between the samples of a sample, says nothing.
+        # Between the samples of a subsample, a matrix may be all zeros; its feature then has no weight and no score.
         self._units = np.divide(self._total, self._whole, out=np.zeros(chosen.size), where=self._whole > 0)
-        # Shared with all permuted copies: permuting a feature does not change what can be had from it alone.
+        # Shared with all permuted copies: permuting a feature does not change the best clustering of it alone.
         self._best_scores: dict[int, Floats] = {}
 
     @property
@@ -171,7 +183,7 @@ class MatrixFeatures(Features):
         return self._best_scores[n_clusters]
 
     def univariate_labels(self, feature: int, n_clusters: int) -> Labels:
-        # In the order of the rows, so that a permuted copy finds what the data found.
+        # In the order of the rows, so that a permuted copy finds the same clusters as the data.
         similarity = -np.asarray(self.matrices[int(self.chosen[feature])], dtype=np.float64) / 2
         if self.has_missing:
             similarity = as_if_all_seen(np.nan_to_num(similarity), (~np.isnan(similarity)).astype(np.float64))

@@ -1,4 +1,4 @@
-"""Several kinds of features side by side, and columns that are chosen together."""
+"""Several kinds of features side by side, and columns that are chosen together as one feature."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ from .base import Coordinates, Features, Floats, Labels, Subset, dissimilarity
 
 
 class MixedFeatures(Features):
-    """Features made of members: the j-th of parts[m] is member places[m][j], and owners[member] is its feature.
+    """Features made of members, where the members are the features of several parts.
 
-    The dissimilarity of a feature is the sum of those of its members, whose shares add up to its own.
+    Feature j of parts[m] is member places[m][j], and member b belongs to feature owners[b]. The dissimilarity of a
+    feature is the sum of those of its members, and its share is the sum of theirs.
     """
 
     def __init__(self, parts: Sequence[Features], places: Sequence[Subset], owners: Subset) -> None:
@@ -30,7 +31,7 @@ class MixedFeatures(Features):
         self.has_missing = any(part.has_missing for part in parts)
         self.shares = self._by_member([part.shares for part in parts])
         self._best_scores: dict[int, Floats] = {}
-        # Of a permuted copy, what it was made from and by which seed.
+        # For a permuted copy: the features it was made from, and the seed.
         self._origin: tuple[MixedFeatures, int] | None = None
 
     @property
@@ -47,7 +48,7 @@ class MixedFeatures(Features):
         return values
 
     def _members(self, subset: Subset) -> list[Subset]:
-        """Which of each part belong to some features."""
+        """For each part, those of its features that belong to a subset of the features."""
         chosen = np.zeros(self.n_features, bool)
         chosen[subset] = True
         return [np.flatnonzero(chosen[owner]) for owner in self.owners]
@@ -62,7 +63,7 @@ class MixedFeatures(Features):
         return self._together([part.scores(labels, n_clusters) for part in self.parts])
 
     def _counted(self, subset: Subset, weights: Floats | None) -> list[Floats | None]:
-        """How many times each member of some features counts, by part."""
+        """For each part, the weight of each member of a subset of the features."""
         if weights is None:
             return [None] * len(self.parts)
         of_all = np.zeros(self.n_features)
@@ -82,7 +83,7 @@ class MixedFeatures(Features):
         return -apart / 2, seen
 
     def pair_sums(self, counts: Floats) -> Floats:
-        # With missing values in a group, its members make up for each other, which no part sees.
+        # With missing values in a group, observed members make up for missing ones, which a single part cannot know.
         if self.has_missing and not self._single.all():
             return super().pair_sums(counts)
         return self._together([part.pair_sums(counts) for part in self.parts])
@@ -103,7 +104,7 @@ class MixedFeatures(Features):
     def univariate_labels(self, feature: int, n_clusters: int) -> Labels:
         subset = np.array([feature])
         if self._origin is not None:
-            # What the data find, permuted as the feature is: a search of its own might find something else.
+            # The labels found on the data, permuted like the feature: a new search might find other clusters.
             origin, seed = self._origin
             places = np.arange(self.n_samples)[:, None]
             shuffle_columns(places, subset, np.uint64(seed))
@@ -120,13 +121,13 @@ class MixedFeatures(Features):
 
 
 def together(parts: Sequence[Features], places: Sequence[Subset], owners: Subset) -> Features:
-    """Parts as one, by the feature of each of their members; a single part itself where it says it all."""
+    """All parts as one `Features` object. A single part without groups is returned as it is."""
     alone = len(parts) == 1 and np.array_equal(owners, np.arange(owners.size))
     return parts[0] if alone else MixedFeatures(parts, places, owners)
 
 
 def owners_of(groups: Subset) -> Subset:
-    """Groups numbered as the first of each comes."""
+    """The group of each column as a number, counted in the order in which the groups first appear."""
     names, first, owners = np.unique(groups, return_index=True, return_inverse=True)
     rank = np.empty(names.size, np.intp)
     rank[np.argsort(first)] = np.arange(names.size)
@@ -134,5 +135,5 @@ def owners_of(groups: Subset) -> Subset:
 
 
 def shares_of(owners: Subset) -> Floats:
-    """Equal shares for the members of a feature."""
+    """The share of each member: 1 over the number of members of its feature."""
     return np.asarray(1.0 / np.bincount(owners)[owners])

@@ -14,17 +14,17 @@ from .alone import runs_labels, runs_within
 from .base import Features, Floats, Labels, Rows, Subset, Table, quadratic_sums
 from .units import counted_totals, has_two_values
 
-# Above this share of the columns, leaving the others out by zero weights is cheaper than copying the chosen ones.
+# For a larger share of the columns, zero weights for the others are cheaper than a copy of the chosen ones.
 COPY_SHARE = 0.5
-# Bytes of a table that is not worth building again to save its memory.
+# A table of at most this many bytes is kept: freeing it would not be worth computing it again.
 SMALL = 2**24
-# Values copied together: few enough to stay in the cache.
+# Number of values copied together: few enough to stay in the cache.
 BLOCK_VALUES = 2**17
 
 
 @dataclass(frozen=True)
 class Source:
-    """The user's table, untouched, and how it is to be read."""
+    """The user's table, which is never changed, and how to read it."""
 
     values: Table
     samples: Subset
@@ -32,13 +32,16 @@ class Source:
     standardize: bool
 
     def table(self) -> Table:
-        """Samples x columns in the given order, centered; where standardized, with total 1, two-valued ones on average."""
+        """The samples and columns in the given order, centered and, if asked for, standardized.
+
+        Standardized columns have a total of 1; columns with only two values have a total of 1 on average.
+        """
         table = np.ascontiguousarray(self.values[np.ix_(self.samples, self.columns)])
-        # Twice: the first mean of large values is off by a rounding that the second removes.
+        # Twice, because the mean of large values has a rounding error, which the second pass removes.
         for _ in range(2):
             table -= table.mean(axis=0, dtype=np.float64).astype(table.dtype)
         if self.standardize:
-            # First by the largest value, so that squares of very large or small values stay within range.
+            # Divide by the largest value first, so that squares of very large or small values stay within range.
             table /= np.maximum(table.max(axis=0), -table.min(axis=0))
             total = totals(table)
             two_valued = has_two_values(table)
@@ -55,7 +58,7 @@ def totals(table: Table) -> Floats:
 
 
 class NumericFeatures(Features):
-    """Columns of a table of finite numbers, none of them constant, one feature each."""
+    """Columns of a table of finite numbers, one feature each; no column may be constant."""
 
     def __init__(self, source: Source) -> None:
         self.source = source
@@ -63,7 +66,7 @@ class NumericFeatures(Features):
         self._table: Table | None = None
         self._total: Floats | None = None
         self.shares = np.ones(self.n_features)
-        # Shared with all permuted copies: permuting a column does not change what can be had from it alone.
+        # Shared with all permuted copies: permuting a column does not change the best clustering of it alone.
         self._best_scores: dict[int, Floats] = {}
 
     @property

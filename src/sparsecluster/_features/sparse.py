@@ -1,4 +1,4 @@
-"""Numbers in a table that is mostly zero and never made dense as a whole: delta_a(i, j) = (x_ia - x_ja)^2."""
+"""Numbers in a table that is mostly zero, which is never made dense as a whole: delta_a(i, j) = (x_ia - x_ja)^2."""
 
 from __future__ import annotations
 
@@ -16,12 +16,15 @@ from .mixed import shares_of
 from .numeric import BLOCK_VALUES
 from .units import Flags, counted_totals
 
-# Above this share of stored values, products of whole columns are cheaper than those of what is stored.
+# For columns with a larger share of stored values, products of dense columns are cheaper than those of stored values.
 DENSE_SHARE = 1 / 8
 
 
 class Columns(NamedTuple):
-    """Columns x - means, of which x is mostly zero: column a is values[starts[a]:starts[a+1]] at `samples`."""
+    """Columns x - means where x is mostly zero, compressed by column.
+
+    The nonzero values of column a of x are values[starts[a]:starts[a+1]], for the samples in that range of `samples`.
+    """
 
     values: Floats
     samples: npt.NDArray[np.int32]
@@ -30,7 +33,7 @@ class Columns(NamedTuple):
 
 
 def two_values(values: Floats, starts: npt.NDArray[np.int64], n_samples: int) -> tuple[Flags, Floats]:
-    """Which columns take two values, zero among them where it is not stored, and the square of their difference."""
+    """Which columns take two values, counting the zeros that are not stored; and the square of their difference."""
     counts = np.diff(starts)
     low, high = (extreme.reduceat(values, starts[:-1]) for extreme in (np.minimum, np.maximum))
     at_an_end = (values == np.repeat(low, counts)) | (values == np.repeat(high, counts))
@@ -40,7 +43,10 @@ def two_values(values: Floats, starts: npt.NDArray[np.int64], n_samples: int) ->
 
 
 def centered_columns(part: Any, standardize: bool, owners: Subset) -> tuple[Columns, Floats]:
-    """The columns of a sparse matrix compressed by column, centered; and their totals, their shares if standardized."""
+    """The columns of a sparse matrix, compressed by column, after centering and, if asked for, standardization.
+
+    Also returns the totals of the columns, which are their shares if standardized (see `counted_totals`).
+    """
     n, p = part.shape
     values, starts = part.data.astype(np.float64), part.indptr.astype(np.int64)
     counts = np.diff(starts)
@@ -49,17 +55,17 @@ def centered_columns(part: Any, standardize: bool, owners: Subset) -> tuple[Colu
     def over(each: Floats) -> Floats:
         return np.bincount(column, weights=each, minlength=p).astype(np.float64, copy=False)
 
-    # Twice: the first mean of large values is off by a rounding that the second removes.
+    # Twice, because the mean of large values has a rounding error, which the second pass removes.
     means = np.zeros(p)
     for _ in range(2):
         means += (over(values - means[column]) - (n - counts) * means) / n
-        # A column without zeros is centered itself, so that a small spread about a large value keeps its digits.
-        # With a zero in it the spread of a column is not small.
+        # A column without zeros is centered explicitly, so that a small spread about a large value keeps its digits.
+        # A column that contains a zero cannot have a small spread about a large value.
         shift = np.where(counts == n, means, 0.0)
         values -= shift[column]
         means -= shift
     if standardize:
-        # First by the largest value, so that squares of very large or small values stay within range.
+        # Divide by the largest value first, so that squares of very large or small values stay within range.
         scale = np.maximum.reduceat(np.abs(values), starts[:-1])
         values, means = values / scale[column], means / scale
     total = over((values - means[column]) ** 2) + (n - counts) * means**2
@@ -71,16 +77,17 @@ def centered_columns(part: Any, standardize: bool, owners: Subset) -> tuple[Colu
 
 
 class SparseFeatures(Features):
-    """Columns of a sparse table of finite numbers, none of them constant, one feature each.
+    """Columns of a sparse table of finite numbers, one feature each; no column may be constant.
 
-    `part` is compressed by column and stores every value once; `owners` names the feature that each column belongs to.
+    `part` is compressed by column and stores every value once. owners[a] is the feature that column a belongs to in the
+    end, since columns may form groups.
     """
 
     def __init__(self, part: Any, standardize: bool, owners: Subset) -> None:
         self.n_samples, self.n_features = part.shape
         self.columns, self._total = centered_columns(part, standardize, owners)
         self.shares, self.streams = shares_of(owners), owners
-        # Shared with all permuted copies: permuting a column does not change what can be had from it alone.
+        # Shared with all permuted copies: permuting a column does not change the best clustering of it alone.
         self._best_scores: dict[int, Floats] = {}
 
     @property
@@ -99,14 +106,14 @@ class SparseFeatures(Features):
         return gram, None
 
     def _scaled(self, subset: Subset, scale: Floats) -> Columns:
-        """The columns, those of a subset multiplied and the others zero."""
+        """The columns, with those of a subset multiplied by `scale` and all others zero."""
         of_all = np.zeros(self.n_features)
         of_all[subset] = scale
         values = self.columns.values * np.repeat(of_all, np.diff(self.columns.starts))
         return self.columns._replace(values=values, means=self.columns.means * of_all)
 
     def _blocks(self, table: Columns, subset: Subset) -> Iterator[Floats]:
-        """Columns made dense, one a row, so few at a time that they stay in the cache."""
+        """Dense columns, stored as rows, in blocks that are small enough to stay in the cache."""
         step = max(1, BLOCK_VALUES // self.n_samples)
         for first in range(0, subset.size, step):
             yield dense_columns(*table, subset[first : first + step], self.n_samples)
@@ -127,7 +134,7 @@ class SparseFeatures(Features):
         return runs_labels(dense_columns(*self.columns, np.array([feature]), self.n_samples)[0], n_clusters)
 
     def permuted(self, seed: int) -> Self:
-        # Of a permuted column only the samples of its values change; all else is shared.
+        # Permuting a column changes only the samples of its values; everything else is shared.
         other = copy(self)
         samples = shuffle_samples(
             self.columns.samples, self.columns.starts, self.n_samples, self.streams, np.uint64(seed)

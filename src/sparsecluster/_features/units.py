@@ -1,4 +1,4 @@
-"""How much each feature counts when samples are clustered."""
+"""The scale of each feature in the sum of dissimilarities by which samples are clustered."""
 
 from __future__ import annotations
 
@@ -15,13 +15,28 @@ Flags = npt.NDArray[np.bool_]
 def counted_totals(
     total: Floats, standardize: bool, two_valued: Flags, largest: Any = 1.0, shares: Any = 1.0, seen: Any = 1.0
 ) -> Floats:
-    """The total that each feature is given in the sum of dissimilarities, where a member of a group has its share.
+    """The total that each feature gets in the sum of dissimilarities.
 
-    Standardized features have their share as total, whatever their units. A feature whose dissimilarity is either 0 or
-    one value, its `largest` (levels, two numbers), has a unit of its own, and needs none of this: dividing by the total
-    would make a level that few samples have count more than one that divides them. Such features keep the plain Hamming
-    dissimilarity, as in the authors' code, on a scale where they have their share on average. `seen` is the share of
-    the samples that have a value.
+    The total of a standardized feature is its share, whatever its units; the share is 1, or less for a member of a
+    group. A feature whose dissimilarity takes only one value besides 0 (levels, two numbers) needs no standardization.
+    Dividing by the total would give a rare level more influence than one that splits the samples evenly. As in the
+    authors' code, such features keep the plain Hamming dissimilarity, on a scale on which their average total is their
+    share.
+
+    Parameters
+    ----------
+    total : ndarray of shape (n_features,)
+        The totals before scaling.
+    standardize : bool
+        Whether to standardize.
+    two_valued : ndarray of bool of shape (n_features,)
+        The features whose dissimilarity takes only one value besides 0.
+    largest : float or ndarray of shape (n_features,), default=1.0
+        That value.
+    shares : float or ndarray of shape (n_features,), default=1.0
+        The share of each feature.
+    seen : float or ndarray of shape (n_features,), default=1.0
+        The share of the samples with an observed value.
     """
     if not standardize:
         return np.asarray(total * shares / seen)
@@ -33,9 +48,9 @@ def counted_totals(
 
 
 def has_two_values(table: Table) -> Flags:
-    """Which columns take no more than two values, missing values (NaN) aside."""
+    """Which columns take at most two values, not counting missing values (NaN)."""
     low, high = np.fmin.reduce(table, axis=0), np.fmax.reduce(table, axis=0)
-    # Most columns that are numbers show it in their first rows; only the others are looked at to the end.
+    # Most columns show a third value in their first rows; only the others are read to the end.
     few = np.ones(table.shape[1], bool)
     for row in table[:8]:
         few &= (row == low) | (row == high) | np.isnan(row)

@@ -1,4 +1,4 @@
-"""Features of which some count more than others."""
+"""Features with weights."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from .base import Coordinates, Features, Floats, Labels, Subset
 
 
 class WeightedFeatures(Features):
-    """The same features, of which a counts weights[a] times in pairs and rows: delta_S = sum_{a in S} w_a delta_a.
+    """Features whose dissimilarities are multiplied by weights in pairs and rows: delta_S = sum_{a in S} w_a delta_a.
 
-    A score is a share of a feature's own total, so weights do not change it.
+    A score is a share of the feature's own total, so weights do not change it.
     """
 
     def __init__(self, features: Features, weights: Floats) -> None:
@@ -29,7 +29,7 @@ class WeightedFeatures(Features):
 
     @property
     def used(self) -> Subset:
-        """Those that count at all."""
+        """The features with a nonzero weight."""
         return np.flatnonzero(self.weights)
 
     def scores(self, labels: Labels, n_clusters: int) -> Floats:

@@ -1,1 +1,1 @@
-"""Numba kernels: numbers in, numbers out, no policy. Each has a slow twin in tests/naive.py."""
+"""Numba kernels: numbers in, numbers out, no policy. Each kernel has a slow reference version in tests/naive.py."""

@@ -1,7 +1,7 @@
-"""Clusters and bounded weights of a table of numbers in turn, without leaving compiled code.
+"""Alternation between the clusters and the bounded weights of a numeric table, entirely in compiled code.
 
-The same steps as `methods.weights.alternate` makes with K-means and an L1 bound, so the same answer: for small tables
-the calls between the steps would take longer than the steps.
+The steps are those of `methods.weights.alternate` with K-means and an L1 bound, so the result is the same. On small
+tables, calling each step from Python would take longer than the step itself.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from .rows import improve_rows
 from .select import take_columns
 from .weights import bounded_weights
 
-# Above this share of columns with a weight, zeros are cheaper than a copy of the others.
+# If a larger share of the columns has a weight, zero weights are cheaper than a copy of the other columns.
 COPY_SHARE = 0.5
 
 
 @kernel
 def alternate_rows(table, total, labels, k, bound, max_iter, least_gain, move_passes):
-    """Labels, weights and the objective after each step; `labels` are where it begins and are changed in place."""
+    """Weights, and the objective after each step. `labels` hold the starting clusters and are changed in place."""
     gains = between_scores(table, total, labels, k) * total
     weights = bounded_weights(gains, bound)
     objective = (weights * gains).sum()

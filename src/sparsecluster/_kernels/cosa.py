@@ -1,6 +1,6 @@
-"""COSA: weights of features for every sample, and the distance of samples that they give.
+"""COSA: feature weights for every sample, and the distances between samples that follow from them.
 
-Pairs i < j stand one after another, (0, 1), (0, 2), ..., as in SciPy's condensed matrices.
+Pairs i < j are stored in the order (0, 1), (0, 2), ..., as in SciPy's condensed matrices.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from ._jit import kernel
 
 @kernel
 def log_share(row, one, other, least, scale):
-    """log(sum_a w_a exp((least - d_a) / h) / sum_a w_a), where the nearest features have next to no weight."""
+    """log(sum_a w_a exp((least - d_a) / h) / sum_a w_a), for pairs whose nearest features have hardly any weight."""
     total = 0.0
     near = 0.0
     for a in range(row.size):
@@ -25,10 +25,10 @@ def log_share(row, one, other, least, scale):
 
 @kernel
 def inverse_exponential(apart, weights, scale):
-    """D_ij = -h W log(sum_a w_a exp(-d_ija / h) / W), w_a = max(w_ia, w_ja), W = sum_a w_a, h = `scale`.
+    """D_ij = -h W log(sum_a w_a exp(-d_ija / h) / W), where w_a = max(w_ia, w_ja), W = sum_a w_a and h = `scale`.
 
-    `apart` holds d by pair and feature. A small h lets near features speak loudest, whichever they are; as h grows D
-    becomes sum_a w_a d_ija.
+    `apart` holds d_ija by pair and feature. With a small h, the features on which two samples are nearest dominate,
+    whichever they are. As h grows, D_ij approaches sum_a w_a d_ija.
     """
     n, p = weights.shape
     distances = np.empty(apart.shape[0])
@@ -36,7 +36,7 @@ def inverse_exponential(apart, weights, scale):
     for i in range(n):
         for j in range(i + 1, n):
             row = apart[pair]
-            # From the nearest feature that counts on, so that no exponential is too small and nothing cancels.
+            # Measured from the nearest feature with a weight, so that no exponential underflows and nothing cancels.
             least = np.inf
             for a in range(p):
                 if row[a] < least and max(weights[i, a], weights[j, a]) > 0.0:
@@ -58,7 +58,7 @@ def inverse_exponential(apart, weights, scale):
 
 @kernel
 def sample_weights(apart, neighbors, penalty):
-    """w_ia in proportion to exp(-S_ia / penalty), S_ia the mean of d_ija over the neighbors j of sample i."""
+    """w_ia proportional to exp(-S_ia / penalty), where S_ia is the mean of d_ija over the neighbors j of sample i."""
     n, p = neighbors.shape[0], apart.shape[1]
     weights = np.empty((n, p))
     for i in range(n):

@@ -1,4 +1,4 @@
-"""The dip statistic: how far a sample is from the nearest distribution with one mode."""
+"""The dip statistic: the distance of an empirical distribution from the nearest unimodal one."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from ._jit import inline, kernel
 
 @inline
 def hull(values, heights, low, high, sign, touched, on_hull):
-    """Fill on_hull[low..high] with the convex minorant (sign 1) or concave majorant (sign -1) of the points.
+    """Fill on_hull[low..high] with the convex minorant (sign 1) or the concave majorant (sign -1) of the points.
 
-    `touched` gets the points that lie on it; returns how many.
+    `touched` receives the indices of the points that lie on it; returns their number.
     """
     count = 0
     for i in range(low, high + 1):
-        # Of equal values only the extreme one can be touched.
+        # Of several points with equal values, only the extreme one can lie on the hull.
         if count > 0 and values[i] == values[touched[count - 1]]:
             if sign * (heights[i] - heights[touched[count - 1]]) >= 0.0:
                 continue
@@ -41,11 +41,11 @@ def hull(values, heights, low, high, sign, touched, on_hull):
 
 @kernel
 def dip(values):
-    """Dip of ascending values: min over distributions G with one mode of sup_x |F(x) - G(x)|, F the empirical one.
+    """Dip of sorted values: min over unimodal distributions G of sup_x |F(x) - G(x)|, F the empirical distribution.
 
     Hartigan and Hartigan, "The dip test of unimodality", Annals of Statistics 13 (1985): G is the greatest convex
-    minorant of F before the modal interval and the least concave majorant after it, each moved by the dip. The
-    interval shrinks as long as minorant and majorant are further apart inside it than they are from F outside.
+    minorant of F before the modal interval and the least concave majorant after it, each shifted by the dip. The
+    interval shrinks as long as minorant and majorant are further apart inside it than they are from F outside it.
     """
     n = values.size
     lower, upper = np.empty(n), np.empty(n)
@@ -89,7 +89,7 @@ def dip(values):
 
 @kernel
 def dips(columns):
-    """Dip of every row of ascending values."""
+    """Dip of every row; the values of each row must be in ascending order."""
     values = np.empty(columns.shape[0])
     for a in range(columns.shape[0]):
         values[a] = dip(columns[a])

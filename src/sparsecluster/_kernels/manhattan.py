@@ -1,4 +1,4 @@
-"""Distances |x - y| of numbers: withins by sorting and running sums, sums over features pair by pair."""
+"""Distances |x - y| between numbers: withins from sorted values and running sums, and sums over features by pair."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from ._jit import kernel
 
 @kernel
 def distance_within(values, order, counts, labels, k):
-    """Within of every column: its first counts[a] values sorted (p x n), order[a, j] the sample of the j-th of them.
+    """Within of every column, where values[a, :counts[a]] are its sorted observed values.
 
-    The next value x of a cluster adds n x - (sum of the n before it) to the sum over its pairs, since none is larger.
+    `values` and `order` have shape (p, n), and order[a, j] is the sample that values[a, j] belongs to. In ascending
+    order, the next value x of a cluster adds n x - (sum of the n values before it) to the sum over its pairs.
     """
     p = values.shape[0]
     within = np.zeros(p)
@@ -35,7 +36,7 @@ def distance_within(values, order, counts, labels, k):
 
 @kernel
 def sum_distances(rows):
-    """D_ij = sum_a |x_ia - x_ja|, n x n."""
+    """D_ij = sum_a |x_ia - x_ja|, of shape (n, n)."""
     n, width = rows.shape
     total = np.zeros((n, n))
     for i in range(n):
@@ -50,7 +51,7 @@ def sum_distances(rows):
 
 @kernel
 def sum_seen_distances(rows, weights):
-    """The same over the columns seen (not NaN) in both samples, and the sum of the weights of those columns."""
+    """D_ij over the columns observed (not NaN) in both samples, and the sum of the weights of those columns."""
     n, width = rows.shape
     total = np.zeros((n, n))
     seen = np.zeros((n, n))

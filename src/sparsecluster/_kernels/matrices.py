@@ -1,7 +1,7 @@
-"""One n x n dissimilarity a feature; NaN where a pair is not seen.
+"""One n x n matrix of dissimilarities per feature, with NaN for the pairs whose dissimilarity is missing.
 
-Matrices come in stacks (m x n x n), and places[f] says which one is feature f. orders[f, i] is the row of sample i in the
-matrix of feature f: a permuted copy differs from the data in these alone.
+The matrices come in stacks of shape (m, n, n), and stack[places[f]] is the matrix of feature f. orders[f, i] is the
+row of sample i in that matrix: a permuted copy differs from the data in `orders` alone.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from .order import mix
 
 @inline
 def labels_by_row(labels, order, own):
-    """The labels in the order of the rows of a matrix, so that it is read from end to end."""
+    """Fill `own` with the labels in the order of a matrix's rows, so that the matrix is read from end to end."""
     for i in range(labels.size):
         own[order[i]] = labels[i]
 
 
 @kernel
 def stack_within(stack, places, orders, labels, k):
-    """Within of every feature: sum over clusters of (sum over pairs) / (number of samples)."""
+    """Within of every feature: the sum over clusters of (sum over pairs) / (number of samples)."""
     n = labels.size
     sizes = np.zeros(k)
     for i in range(n):
@@ -42,10 +42,11 @@ def stack_within(stack, places, orders, labels, k):
 
 @kernel
 def seen_stack_within(stack, places, orders, labels, k):
-    """The same with missing values: the number of samples is the root of the number of ordered pairs seen, self pairs among them.
+    """Within of every feature over the observed pairs.
 
-    Where pairs are missing because samples are, that is just the number of samples seen. The diagonal is NaN for samples of
-    which no pair is seen.
+    The number of samples in a cluster is replaced by the square root of its number of observed ordered pairs,
+    including those of a sample with itself. If pairs are missing because samples are, this is exactly the number of
+    observed samples. The diagonal is NaN for samples without any observed pair.
     """
     n = labels.size
     own = np.empty(n, np.int32)
@@ -72,7 +73,7 @@ def seen_stack_within(stack, places, orders, labels, k):
 
 @kernel
 def add_stack(stack, places, weights, total):
-    """total += sum of weights times matrices, in the order of their rows."""
+    """total += sum_f weights[f] D_f, in the order of the rows of the matrices."""
     for f in range(places.size):
         for i in range(total.shape[0]):
             row = stack[places[f], i]
@@ -95,7 +96,7 @@ def add_permuted_stack(stack, places, orders, weights, total):
 
 @kernel
 def add_seen_stack(stack, places, orders, weights, shares, total, seen):
-    """The same over the pairs seen, and seen[i, j] += shares[f] for those; for j <= i."""
+    """`add_permuted_stack` over the observed pairs with j <= i, for which also seen[i, j] += shares[f]."""
     for f in range(places.size):
         order = orders[f]
         for i in range(order.size):
@@ -117,7 +118,10 @@ def mirror(total):
 
 @kernel
 def matrix_fingerprints(bits, salts, feature_salt, rows):
-    """rows[i] += hash of what sample i is to the others, in any order of them; returns that of the matrix."""
+    """rows[i] += hash of the dissimilarities of sample i; returns the hash of the matrix.
+
+    Neither depends on the order of the samples.
+    """
     whole = np.uint64(0)
     for i in range(bits.shape[0]):
         total = np.uint64(0)

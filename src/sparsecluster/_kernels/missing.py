@@ -1,7 +1,8 @@
-"""K-means on rows with missing values: each coordinate's mean and count in a cluster are over the samples where it is seen.
+"""K-means on rows with missing values: the mean of a coordinate in a cluster is over the samples that observe it.
 
-Lowers sum_k sum_a w_a sum_{i in C_k, a seen in i} (x_ia - m_ka)^2, the within of what is seen, by the seeds, passes and
-moves of the other forms. (Chi, Chi and Baraniuk, "k-POD", 2016, lower the same by filling in and Lloyd's passes.)
+The kernels lower sum_k sum_a w_a sum_{i in C_k, x_ia observed} (x_ia - m_ka)^2, the within of the observed values, with
+the same seeds, passes and moves as on complete rows. (Chi, Chi and Baraniuk, "k-POD", 2016, lower the same objective by
+imputation and Lloyd passes.) `seen` is 1 where a value is observed and 0 where it is missing.
 """
 
 from __future__ import annotations
@@ -15,7 +16,11 @@ from .objective import group_samples
 
 @kernel
 def seed_seen(rows, weights, seen, uniforms):
-    """`seed_pairs` on rows with missing values: distances over what both have, as if all were seen; 0 if they share nothing."""
+    """`seed_pairs` on rows with missing values.
+
+    The distance of two samples is taken over the coordinates observed in both, and scaled up to all coordinates. It is
+    0 if they have none in common.
+    """
     n = rows.shape[0]
     labels = np.zeros(n, np.int32)
     near = np.ones(n)
@@ -37,10 +42,10 @@ def seed_seen(rows, weights, seen, uniforms):
 
 @inline
 def settle_means(sums, counts, weights, c, means, joining, leaving):
-    """Of cluster c: its means, and what a squared distance to them costs when a sample joins or leaves.
+    """Means of cluster c, and the factors by which a squared distance to them counts when a sample joins or leaves.
 
-    To n_ka samples joins one at n_ka / (n_ka + 1) of its squared distance to their mean; from n_ka samples one leaves and
-    takes n_ka / (n_ka - 1) of it away, or nothing if it was the only one.
+    A sample that joins n_ka others adds n_ka / (n_ka + 1) of its squared distance to their mean. A sample that leaves a
+    cluster of n_ka removes n_ka / (n_ka - 1) of its squared distance, or nothing if it was the only one.
     """
     for a in range(weights.size):
         count = counts[c, a]
@@ -51,7 +56,7 @@ def settle_means(sums, counts, weights, c, means, joining, leaving):
 
 @inline
 def shift_sample(sums, counts, rows, seen, i, c, sign):
-    """Add a sample to the sums and counts of a cluster, or take it away."""
+    """Add a sample to the sums and counts of a cluster (sign 1), or remove it (sign -1)."""
     for a in range(rows.shape[1]):
         sums[c, a] += sign * rows[i, a]
         counts[c, a] += sign * seen[i, a]
@@ -59,7 +64,7 @@ def shift_sample(sums, counts, rows, seen, i, c, sign):
 
 @inline
 def seen_distance(row, mask, center, factors):
-    """Squared distance of what is seen of a sample to a center, with factors."""
+    """Squared distance of a sample to a center over its observed values, times the factor of each coordinate."""
     total = 0.0
     for a in range(row.size):
         d = row[a] - center[a]
@@ -69,7 +74,7 @@ def seen_distance(row, mask, center, factors):
 
 @kernel
 def sum_seen(rows, seen, labels, sums, counts, sizes):
-    """Fill sums and counts of what is seen (k x q) and the sizes of the clusters."""
+    """Fill the sums and counts of the observed values, of shape (k, width), and the sizes of the clusters."""
     sums[:] = 0.0
     counts[:] = 0.0
     sizes[:] = 0.0
@@ -80,7 +85,7 @@ def sum_seen(rows, seen, labels, sums, counts, sizes):
 
 @kernel
 def within_seen(rows, weights, seen, labels, means):
-    """Sum of squared distances of what is seen to the means of the clusters."""
+    """Weighted sum of squared distances of the observed values to the means of their clusters."""
     total = 0.0
     for i in range(labels.size):
         total += seen_distance(rows[i], seen[i], means[labels[i]], weights)
@@ -89,7 +94,10 @@ def within_seen(rows, weights, seen, labels, means):
 
 @kernel
 def improve_seen(rows, weights, seen, labels, k, lloyd_passes, move_passes):
-    """Lloyd passes, then single-sample moves until none lowers the within. Changes `labels` in place; returns -within."""
+    """Lloyd passes, then moves of single samples until none lowers the within.
+
+    Changes `labels` in place; returns -within.
+    """
     n, width = rows.shape
     sums = np.empty((k, width))
     counts = np.empty((k, width))
@@ -148,7 +156,7 @@ def improve_seen(rows, weights, seen, labels, k, lloyd_passes, move_passes):
 
 @kernel
 def seen_scores(table, seen, total, labels, k):
-    """Score of every column over what is seen of it; columns have mean 0 over what is seen, and 0 where missing."""
+    """Score of every column over its observed values, whose mean must be 0; missing values are stored as 0."""
     p = table.shape[1]
     order, starts = group_samples(labels, k)
     scores = np.zeros(p)

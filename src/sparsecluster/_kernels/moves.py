@@ -1,21 +1,22 @@
-"""The arithmetic of moving one sample between clusters, shared by the row form and the pair form.
+"""The arithmetic of moving one sample between clusters, shared by K-means on rows and K-means on pairs.
 
-Both forms raise J = sum_k Q_k / n_k, where Q_k is the sum of A_ij over i, j in cluster k. For numbers A is the Gram
-matrix and the within sum of squares is trace(A) - J; for any dissimilarity D, A = -D/2 gives the paper's objective.
-All that sample i needs to know is `link`: link[c] = sum of A_ij over j in cluster c, and `own` = A_ii.
+Both raise J = sum_k Q_k / n_k, where Q_k is the sum of A_ij over i, j in cluster k. For numbers, A is the Gram matrix
+and the within-cluster sum of squares is trace(A) - J. For any dissimilarity D, A = -D/2 gives the paper's objective.
+A move of sample i depends on A only through link[c], the sum of A_ij over j in cluster c, and `own` = A_ii. In the
+code, q[c] is Q_c and sizes[c] is n_c.
 """
 
 from __future__ import annotations
 
 from ._jit import inline
 
-# A move counts only if it gains more than this share of all there is: rounding must not make samples move for ever.
+# A move must gain more than this share of the total; otherwise rounding errors could make samples move forever.
 LEAST_GAIN = 1e-12
 
 
 @inline
 def nearest_cluster(q, link, sizes, here):
-    """Cluster whose mean is nearest (Lloyd's rule); `here` where it ties."""
+    """Cluster whose mean is nearest (Lloyd's rule). In a tie, the sample stays `here`."""
     best = here
     nearest = q[here] / (sizes[here] * sizes[here]) - 2.0 * link[here] / sizes[here]
     for c in range(q.size):
@@ -28,7 +29,7 @@ def nearest_cluster(q, link, sizes, here):
 
 @inline
 def reassign(labels, sizes, i, there):
-    """Move a sample as Lloyd does, unless it is the last of its cluster; 1 if it moved."""
+    """Move a sample in a Lloyd pass, unless it is the last of its cluster. Returns 1 if it moved, else 0."""
     here = labels[i]
     if there == here or sizes[here] <= 1.0:
         return 0
@@ -40,7 +41,7 @@ def reassign(labels, sizes, i, there):
 
 @inline
 def best_move(q, link, own, sizes, here, tolerance):
-    """Cluster that raises J most when the sample moves there (Hartigan's rule); `here` where no move does."""
+    """Cluster to which the move of a sample raises J most (Hartigan's rule); `here` if no move raises it."""
     best = here
     if sizes[here] > 1.0:
         leave = (q[here] - 2.0 * link[here] + own) / (sizes[here] - 1.0) - q[here] / sizes[here]
@@ -74,7 +75,7 @@ def mean_similarity(q, sizes):
 
 @inline
 def draw(weights, uniform, taken):
-    """Sample drawn in proportion to its weight (k-means++); the first one left where all weights are zero."""
+    """Draw a sample with probability proportional to its weight (k-means++), or the first one left if all are zero."""
     total = 0.0
     for i in range(weights.size):
         total += weights[i]
@@ -93,7 +94,7 @@ def draw(weights, uniform, taken):
 
 @inline
 def join_if_nearer(labels, near, taken, i, seed, apart):
-    """A sample joins the newest seed if it is nearer than all earlier ones; seeds stay with themselves."""
+    """Assign sample i to the newest seed if that is nearer than all earlier ones; seeds themselves stay put."""
     if not taken[i] and (seed == 0 or apart < near[i]):
         near[i] = max(apart, 0.0)
         labels[i] = seed
@@ -101,7 +102,7 @@ def join_if_nearer(labels, near, taken, i, seed, apart):
 
 @inline
 def settle_seed(labels, near, taken, i, seed):
-    """The sample that is a seed belongs to it and is not drawn again."""
+    """Assign a seed to its own cluster, and mark it so that it is not drawn again."""
     taken[i] = True
     near[i] = 0.0
     labels[i] = seed

@@ -1,4 +1,4 @@
-"""Scores of all features for one labeling, in one pass over the data."""
+"""Scores of all features for given labels, in one pass over the data."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import numpy as np
 
 from ._jit import kernel
 
-# Columns summed together: the running sums stay in the first-level cache.
+# Number of columns summed together: few enough for the running sums to stay in the first-level cache.
 BLOCK = 1024
 
 
 @kernel
 def group_samples(labels, k):
-    """Samples ordered by cluster, and where each cluster starts in that order."""
+    """Samples ordered by cluster, and the position at which each cluster starts in that order."""
     starts = np.zeros(k + 1, np.int64)
     for i in range(labels.size):
         starts[labels[i] + 1] += 1
@@ -44,7 +44,7 @@ def between_scores(table, total, labels, k):
                 continue
             sums[:] = 0.0
             i = starts[c]
-            # Four rows at a time: the sums are read and written a quarter as often.
+            # Four rows at a time, so that the sums are read and written a quarter as often.
             while i + 4 <= starts[c + 1]:
                 row0 = table[order[i], first:last]
                 row1 = table[order[i + 1], first:last]

@@ -1,4 +1,4 @@
-"""Order-free fingerprints and seeded shuffles: what makes answers independent of how a table is arranged."""
+"""Fingerprints that ignore order, and seeded shuffles: they make results independent of how a table is arranged."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ def mix(x):
 
 @inline
 def pick(state, i):
-    """A number in 0..i: the upper half of a random word times (i + 1), upper half again, without a division."""
+    """Random integer in 0..i without a division: the upper half of (upper half of a random word) * (i + 1)."""
     return np.int64(((mix(state) >> np.uint64(32)) * np.uint64(i + 1)) >> np.uint64(32))
 
 
 @kernel
 def mixed(words):
-    """Every word mixed, so that words that differ little make very different salts."""
+    """Mix every word, so that words that differ little give very different salts."""
     out = np.empty_like(words)
     for i in range(words.size):
         out[i] = mix(words[i] + GOLDEN)
@@ -35,7 +35,7 @@ def mixed(words):
 
 @kernel
 def row_fingerprints(bits, column_salts, rows):
-    """rows[i] += sum over columns of mix(bits ^ salt), wrapping around: the order of columns does not matter."""
+    """rows[i] += sum over columns of mix(bits ^ salt), modulo 2^64: the order of the columns does not matter."""
     for i in range(bits.shape[0]):
         total = rows[i]
         for a in range(bits.shape[1]):
@@ -45,7 +45,7 @@ def row_fingerprints(bits, column_salts, rows):
 
 @kernel
 def column_fingerprints(bits, row_salts, columns):
-    """columns[a] += sum over rows of mix(bits ^ salt): the order of rows does not matter."""
+    """columns[a] += sum over rows of mix(bits ^ salt), modulo 2^64: the order of the rows does not matter."""
     for i in range(bits.shape[0]):
         for a in range(bits.shape[1]):
             columns[a] += mix(bits[i, a] ^ row_salts[i])
@@ -53,7 +53,10 @@ def column_fingerprints(bits, row_salts, columns):
 
 @kernel
 def shuffle_columns(table, streams, seed):
-    """Shuffle every column, in place: Fisher-Yates with one random stream for all columns of a feature."""
+    """Shuffle every column in place (Fisher-Yates); columns with the same stream are shuffled alike.
+
+    All columns of a feature share a stream, so that the values of a sample stay together.
+    """
     n, p = table.shape
     for a in range(p):
         state = mix(seed + GOLDEN * np.uint64(streams[a] + 1))

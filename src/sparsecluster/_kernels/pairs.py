@@ -1,4 +1,4 @@
-"""K-means and hill climbing on pairs: an n x n similarity, whatever the number of features."""
+"""K-means and hill climbing on pairs: an n x n similarity matrix, whatever the number of features."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .moves import (
 
 @kernel
 def seed_pairs(similarity, uniforms):
-    """k-means++ seeding with one uniform number a seed; each sample joins its nearest seed."""
+    """k-means++ seeding with one uniform random number per seed; each sample joins its nearest seed."""
     n = similarity.shape[0]
     labels = np.zeros(n, np.int32)
     near = np.ones(n)
@@ -36,7 +36,7 @@ def seed_pairs(similarity, uniforms):
 
 @kernel
 def link_pairs(similarity, labels, link, q, sizes):
-    """Fill link (k x n), q and sizes for the labels."""
+    """Fill link, of shape (k, n), q and sizes for the given labels."""
     link[:] = 0.0
     q[:] = 0.0
     sizes[:] = 0.0
@@ -53,7 +53,7 @@ def link_pairs(similarity, labels, link, q, sizes):
 
 @kernel
 def relocate(similarity, labels, link, q, sizes, i, there):
-    """Move a sample and update all that depends on it."""
+    """Move a sample, and update everything that depends on it."""
     here = labels[i]
     carry_over(q, link[:, i], similarity[i, i], sizes, here, there)
     labels[i] = there
@@ -67,7 +67,7 @@ def relocate(similarity, labels, link, q, sizes, i, there):
 
 @kernel
 def size_of_sums(similarity, q, sizes):
-    """How large the numbers are that moves are compared by."""
+    """Magnitude of the sums by which moves are compared: the scale of their rounding errors."""
     scale = 0.0
     for i in range(similarity.shape[0]):
         scale += abs(similarity[i, i])
@@ -78,7 +78,7 @@ def size_of_sums(similarity, q, sizes):
 
 @kernel
 def improve_pairs(similarity, labels, k, lloyd_passes, move_passes):
-    """Lloyd passes, then single-sample moves until none raises J. Changes `labels` in place; returns J."""
+    """Lloyd passes, then moves of single samples until none raises J. Changes `labels` in place; returns J."""
     n = labels.size
     link = np.empty((k, n))
     q = np.empty(k)

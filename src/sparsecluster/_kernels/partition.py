@@ -1,4 +1,4 @@
-"""Balanced clusters on pairs: every size is n // k or one more, and swaps and shifts of samples keep it so."""
+"""Balanced clusters on pairs: every cluster has n // k samples or one more, before and after each swap or shift."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from .pairs import link_pairs, relocate, size_of_sums
 
 @inline
 def best_shift(q, link, own, sizes, here, lead, least):
-    """Cluster with at least `lead` samples fewer to which the sample's move raises J most, and by how much.
+    """Cluster, at least `lead` samples smaller, to which the move of a sample raises J most, and the gain in J.
 
-    -1 and `least` where no move raises it by more than `least`.
+    Returns -1 and `least` if no move raises J by more than `least`.
     """
     there = -1
     most = least
@@ -30,10 +30,11 @@ def best_shift(q, link, own, sizes, here, lead, least):
 
 @inline
 def best_partner(similarity, labels, link, sizes, i, least):
-    """Sample of another cluster with which a swap raises J most, and by how much; -1 and `least` where none does.
+    """Sample of another cluster with which a swap raises J most, and the gain in J.
 
-    A swap of i in a and j in b, with D_ij = A_ii + A_jj - 2 A_ij, adds to J
+    With D_ij = A_ii + A_jj - 2 A_ij, swapping i in cluster a with j in cluster b adds to J
     (2 (link_aj - link_ai) + D_ij) / n_a + (2 (link_bi - link_bj) + D_ij) / n_b.
+    Returns -1 and `least` if no swap raises J by more than `least`.
     """
     partner = -1
     most = least
@@ -53,9 +54,9 @@ def best_partner(similarity, labels, link, sizes, i, least):
 
 @kernel
 def even_out(similarity, labels, link, q, sizes):
-    """The move that costs J least, always to a cluster with two samples fewer or more, until there is none such.
+    """Move samples to clusters that are at least two samples smaller, always the one that costs J least.
 
-    Each move lowers the sum of squared sizes, so it ends, with sizes that differ by at most one.
+    Each move lowers the sum of squared sizes, so the moves come to an end, with sizes that differ by at most one.
     """
     while True:
         sample, goal, most = -1, -1, -np.inf
@@ -70,7 +71,7 @@ def even_out(similarity, labels, link, q, sizes):
 
 @kernel
 def improve_balanced(similarity, labels, k, passes):
-    """Even out the sizes; then swap samples, or shift one to a smaller cluster, until neither raises J.
+    """Even out the sizes, then swap samples or shift one to a smaller cluster until neither raises J.
 
     Changes `labels` in place; returns J.
     """

@@ -1,6 +1,6 @@
-"""K-means on rows: n x q numbers against k sums. The same seeds, passes and moves as on pairs, so the same answer.
+"""K-means on rows: n x width numbers and k cluster sums, with the same seeds, passes, moves and result as on pairs.
 
-`weights` multiply squared differences column by column; zeros leave columns out without copying the others.
+`weights` multiply the squared differences of each column; a zero leaves a column out without copying the others.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def seed_rows(rows, weights, uniforms):
 
 @kernel
 def sum_rows(rows, weights, labels, sums, q, sizes):
-    """Fill the weighted cluster sums (k x q), q and sizes for the labels."""
+    """Fill the weighted cluster sums, of shape (k, width), q and sizes for the given labels."""
     sums[:] = 0.0
     sizes[:] = 0.0
     for i in range(labels.size):
@@ -78,7 +78,7 @@ def sum_rows(rows, weights, labels, sums, q, sizes):
 
 @kernel
 def improve_rows(rows, weights, labels, k, lloyd_passes, move_passes):
-    """`improve_pairs` on rows: the link of a sample to a cluster is its product with the cluster's weighted sum."""
+    """`improve_pairs` on rows: link[c] is the inner product of a sample with the weighted sum of cluster c."""
     n, width = rows.shape
     sums = np.empty((k, width))
     q = np.empty(k)

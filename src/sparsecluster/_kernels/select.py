@@ -1,4 +1,4 @@
-"""Choosing the largest of many numbers, and the columns that go with them."""
+"""Selection of the largest of many numbers, and of the columns that belong to them."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from ._jit import kernel
 
 @kernel
 def largest(values, count):
-    """Indices of the `count` largest values, ascending; of equal ones the first."""
+    """Indices of the `count` largest values, in ascending order; ties go to the first."""
     work = values.copy()
     low, high, rank = 0, work.size - 1, work.size - count
-    # Quickselect: work[rank] becomes the smallest value that is chosen.
+    # Quickselect: work[rank] becomes the smallest selected value.
     while low < high:
         middle = (low + high) // 2
-        # The median of three as pivot keeps sorted input from being the worst case.
+        # With the median of three as pivot, sorted input is not the worst case.
         a, b, c = work[low], work[middle], work[high]
         pivot = max(min(a, b), min(max(a, b), c))
         i, j = low, high

@@ -1,4 +1,4 @@
-"""Centers under a group lasso: each feature's centers are shrunk together, to zero if they are small."""
+"""Centers under a group lasso: the centers of a feature are shrunk together, and to zero if they are small."""
 
 from __future__ import annotations
 
@@ -6,16 +6,17 @@ import numpy as np
 
 from ._jit import kernel
 
-# Steps of the root search: each halves the interval at least, and Newton's steps need a few.
+# Limit on the steps of the root search: bisection alone needs about 50, and Newton's method usually only a few.
 STEPS = 200
 
 
 @kernel
 def shrunken_centers(means, shares, penalties):
-    """argmin over m (k x p) of sum_k shares[k] (means[k, a] - m_k)^2 + penalties[a] |m|_2, for every column a.
+    """argmin over m in R^k of sum_k shares[k] (means[k, a] - m_k)^2 + penalties[a] |m|_2, for every column a.
 
-    With r = |m|_2 the minimum has m_k = 2 r s_k x_k / (2 r s_k + l), so r is the root of
-    sum_k (2 s_k x_k / (2 r s_k + l))^2 = 1, which falls with r; where it is below 1 at r = 0 all centers are zero.
+    Write s_k for the shares, x_k for the means, l for the penalty and r for |m|_2. At the minimum
+    m_k = 2 r s_k x_k / (2 r s_k + l), so r is the root of sum_k (2 s_k x_k / (2 r s_k + l))^2 = 1. The left side falls
+    with r; if it is at most 1 at r = 0, all centers are zero. Returns an array of shape (k, p).
     """
     k, p = means.shape
     centers = np.zeros((k, p))

@@ -1,7 +1,7 @@
-"""Tables that are mostly zero, compressed by row or by column: all that costs time or memory is what is stored.
+"""Tables that are mostly zero, compressed by row or by column: time and memory depend on the stored values only.
 
-Coordinates are z = x - means, of which only x is sparse, and z is never made: cluster sums are those of x, and sizes
-times means are taken off where a sum is used.
+The coordinates are z = x - means. Only x is sparse, and z is never formed: cluster sums are those of x, and sizes times
+means are subtracted where a sum is used.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ from .moves import (
 )
 from .order import mix, shuffle_columns
 
-# ---------------------------------------------------------------- by row: k-means
+# ---------------------------------------------------------------- by row: K-means
 
 
 @kernel
 def seed_sparse(values, columns, starts, means, weights, uniforms):
-    """`seed_rows` on sparse rows; from differences of rows the means cancel."""
+    """`seed_rows` on sparse rows; the means cancel in differences of rows."""
     n = starts.size - 1
     labels = np.zeros(n, np.int32)
     near = np.ones(n)
     taken = np.zeros(n, np.bool_)
     center = np.zeros(means.size)
-    # The last sample that was seen to have a value in the column.
+    # The last sample found to have a stored value in each column.
     last = np.full(means.size, -1)
     for c in range(uniforms.size):
         seed = draw(near, uniforms[c], taken)
@@ -58,9 +58,9 @@ def seed_sparse(values, columns, starts, means, weights, uniforms):
 
 @kernel
 def sum_sparse(values, columns, starts, means, weights, labels, sums, pull, q, sizes):
-    """Fill the cluster sums of x (width x k), pull, q and sizes for the labels.
+    """Fill the cluster sums of x, of shape (width, k), pull, q and sizes for the given labels.
 
-    pull[c] is the product of the means with the sum of z in the cluster, q[c] that of the sum with itself.
+    pull[c] is the inner product of the means with the sum of z in the cluster; q[c] is that of the sum with itself.
     """
     sums[:] = 0.0
     pull[:] = 0.0
@@ -79,7 +79,7 @@ def sum_sparse(values, columns, starts, means, weights, labels, sums, pull, q, s
 
 @inline
 def link_sparse(values, columns, starts, means, weights, i, sums, pull, sizes, link):
-    """Fill link: the product of z_i with the sum of z in every cluster."""
+    """Fill link: the inner product of z_i with the sum of z in every cluster."""
     for c in range(link.size):
         link[c] = -pull[c]
     for t in range(starts[i], starts[i + 1]):
@@ -93,7 +93,7 @@ def link_sparse(values, columns, starts, means, weights, i, sums, pull, sizes, l
 
 @kernel
 def own_sparse(values, columns, starts, means, weights, origin, own):
-    """Fill own: the product of every z_i with itself; `origin` is that of a row of zeros."""
+    """Fill own: the inner product of every z_i with itself; `origin` is that of a row of zeros."""
     for i in range(own.size):
         own[i] = origin
         for t in range(starts[i], starts[i + 1]):
@@ -103,7 +103,10 @@ def own_sparse(values, columns, starts, means, weights, origin, own):
 
 @kernel
 def improve_sparse(values, columns, starts, means, weights, labels, k, lloyd_passes, move_passes):
-    """`improve_rows` on sparse rows: a pass and a move cost what is stored, and a new set of sums also width x k."""
+    """`improve_rows` on sparse rows.
+
+    A pass takes time proportional to k times the number of stored values; summing again takes another width x k.
+    """
     n = labels.size
     sums = np.empty((means.size, k))
     pull = np.empty(k)
@@ -156,7 +159,7 @@ def improve_sparse(values, columns, starts, means, weights, labels, k, lloyd_pas
 
 @kernel
 def sparse_scores(values, samples, starts, means, total, labels, k):
-    """`between_scores` of sparse columns: the sum of z over cluster k is that of x less n_k times the mean."""
+    """`between_scores` of sparse columns: the sum of z over cluster k is that of x minus n_k times the mean."""
     sizes = np.zeros(k)
     for i in range(labels.size):
         sizes[labels[i]] += 1.0
@@ -176,7 +179,7 @@ def sparse_scores(values, samples, starts, means, total, labels, k):
 
 @kernel
 def sparse_rows(values, samples, starts, subset, n):
-    """Some columns compressed by row: values, their places in the subset, and where each row starts."""
+    """A subset of the columns compressed by row: values, their positions in the subset, and the start of each row."""
     row_starts = np.zeros(n + 1, np.int64)
     for a in subset:
         for t in range(starts[a], starts[a + 1]):
@@ -197,7 +200,7 @@ def sparse_rows(values, samples, starts, subset, n):
 
 @kernel
 def dense_columns(values, samples, starts, means, subset, n):
-    """Some columns of z as they are, zeros and all: one a row."""
+    """A subset of the columns of z as a dense array of shape (subset.size, n)."""
     block = np.empty((subset.size, n))
     for j in range(subset.size):
         a = subset[j]
@@ -209,7 +212,7 @@ def dense_columns(values, samples, starts, means, subset, n):
 
 @kernel
 def sparse_gram(values, samples, starts, means, subset, n):
-    """Products of all pairs of samples on some columns of z: those of x, less what the means make of each sample."""
+    """Gram matrix of the samples on a subset of the columns of z: that of x, corrected for the means."""
     gram = np.zeros((n, n))
     level = np.zeros(n)
     origin = 0.0
@@ -231,7 +234,7 @@ def sparse_gram(values, samples, starts, means, subset, n):
 
 @kernel
 def shuffle_samples(samples, starts, n, streams, seed):
-    """`shuffle_columns` of sparse columns: the samples at which their values end up."""
+    """`shuffle_columns` of sparse columns: returns the samples to which the stored values move."""
     moved = np.empty_like(samples)
     origin = np.empty((n, 1), np.int64)
     place = np.empty(n, np.int64)
@@ -250,7 +253,7 @@ def shuffle_samples(samples, starts, n, streams, seed):
 
 @kernel
 def sparse_fingerprints(bits, places, starts, salts):
-    """For every compressed row or column, the sum of mix(bits ^ salt) over all its places, zeros too."""
+    """For every compressed row or column, the sum of mix(bits ^ salt) over all its places, including the zeros."""
     zeros = np.empty_like(salts)
     all_zero = np.uint64(0)
     for i in range(salts.size):

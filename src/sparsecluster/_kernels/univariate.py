@@ -1,5 +1,6 @@
-"""The best clustering of every column alone, by dynamic programming over its sorted values: exact, since the clusters
-of the best one are runs, for squared differences and for distances alike.
+"""The best clustering of every single column, by dynamic programming over its sorted values.
+
+The result is exact: both for squared differences and for distances, the best clusters are intervals of sorted values.
 """
 
 from __future__ import annotations
@@ -14,9 +15,10 @@ SQUARES, DISTANCES = 0, 1
 
 @inline
 def segment_cost(kind, sums, others, shares, first, last):
-    """Within of the sorted values first..last-1, from running sums; shares[m] = 1/m.
+    """Within of the m = last - first sorted values from `first` to `last` - 1; shares[m] = 1/m.
 
-    With `others` the running sums of x^2: sum x^2 - (sum x)^2 / m. With those of j x_j, j the place of a value:
+    `sums` are the running sums of x. For SQUARES, `others` are those of x^2, and the within is sum x^2 - (sum x)^2 / m.
+    For DISTANCES they are those of j x_j, where j is the position of a value, and the within is
     (1/m) sum_{i<j} (x_j - x_i) = (1/m) (2 sum j x_j - (2 first + m - 1) sum x).
     """
     total = sums[last] - sums[first]
@@ -28,7 +30,7 @@ def segment_cost(kind, sums, others, shares, first, last):
 
 @inline
 def shares_of(n):
-    """1/m for m = 1..n, so that the inner loop multiplies where it would divide; 0 for an empty segment."""
+    """1/m for m = 1..n, so that the inner loop multiplies instead of dividing; 0 for an empty segment."""
     shares = np.zeros(n + 1)
     for m in range(1, n + 1):
         shares[m] = 1.0 / m
@@ -37,7 +39,7 @@ def shares_of(n):
 
 @kernel
 def running_sums(kind, values, n, sums, others):
-    """For every i <= n, sums of the first i values and of their squares or of their places times them."""
+    """For every i <= n, fill the sums of the first i values, and of their squares or their positions times values."""
     sums[0] = 0.0
     others[0] = 0.0
     for i in range(n):
@@ -47,11 +49,11 @@ def running_sums(kind, values, n, sums, others):
 
 @kernel
 def best_splits(kind, n, sums, others, shares, before, after, split, least):
-    """One layer of the programme: after[i] = min_j before[j] + cost(j..i), for prefixes of every length i.
+    """One layer of the dynamic program: after[i] = min_j before[j] + cost(j..i), for prefixes of every length i.
 
-    The j values before are in `least` groups already, so j >= least: no group is empty, however many values are equal.
-    The best j never falls as i grows, so prefixes are solved in halving strides, each searching only between the best
-    j of its two solved neighbors: n log n steps instead of n^2.
+    The first j values already form `least` clusters, so j >= least: no cluster is empty, however many values are equal.
+    The best j never decreases as i grows. Prefixes are therefore solved with strides that halve, each searching only
+    between the best j of its two solved neighbors: n log n steps instead of n^2.
     """
     for i in range(least + 1):
         after[i] = 0.0
@@ -84,9 +86,9 @@ def best_splits(kind, n, sums, others, shares, before, after, split, least):
 
 @kernel
 def univariate_within(kind, columns, counts, k):
-    """Smallest within of every column over all clusterings into k > 1 groups.
+    """Smallest within of every column over all its clusterings into k > 1 clusters.
 
-    Each row of `columns` (p x n) is one column: its first counts[a] values sorted, the rest unseen.
+    `columns` has shape (p, n): columns[a, :counts[a]] are the sorted values of column a, and the rest is not read.
     """
     p, n = columns.shape
     within = np.zeros(p)
@@ -106,7 +108,7 @@ def univariate_within(kind, columns, counts, k):
         for c in range(1, k - 1):
             best_splits(kind, count, sums, others, shares, before, after, split, c)
             before, after = after, before
-        # Of the last layer only the prefix of all values is wanted.
+        # The last layer is needed for the prefix of all values only.
         best = np.inf
         for j in range(count):
             best = min(best, before[j] + segment_cost(kind, sums, others, shares, j, count))
@@ -116,7 +118,7 @@ def univariate_within(kind, columns, counts, k):
 
 @kernel
 def univariate_labels(kind, column, k):
-    """The clustering behind `univariate_within` for one sorted column; groups are numbered from small to large."""
+    """The clustering behind `univariate_within` for one sorted column; clusters are numbered in ascending order."""
     n = column.size
     shares = shares_of(n)
     sums = np.empty(n + 1)

@@ -1,4 +1,4 @@
-"""Weights on features: the one that maximizes their sum of gains under bounds on its lengths."""
+"""Feature weights that maximize the weighted sum of gains under bounds on their L1 and L2 norms."""
 
 from __future__ import annotations
 
@@ -6,25 +6,25 @@ import numpy as np
 
 from ._jit import kernel
 
-# Rounds of leaving out gains below the cut: about ten are usual, each leaves out one gain at least.
+# Most rounds of dropping the gains below the cut. About ten are usual, and each drops at least one gain.
 ROUNDS = 10_000
-# Weights below this share of the largest are rounding.
+# Weights below this share of the largest are rounding errors.
 ROUNDING = 1e-13
 
 
 @kernel
 def cut_depth(depths, bound, deepest):
-    """How far below the largest gain the cut is at which w = (t - h)_+ / |(t - h)_+|_2 has |w|_1 = bound.
+    """Depth t below the largest gain at which w = (t - h)_+ / |(t - h)_+|_2 has |w|_1 = bound.
 
-    `depths` h are the distances of the gains from the largest, so that nothing cancels. For m depths of mean M and
-    variance V the cut is the root t = M + bound * sqrt(V / (m - bound^2)) of a quadratic equation. The root for all
-    gains is never too high a cut; those below it are left out, and it rises, until it leaves out none. Where no cut is
-    needed the answer is `deepest`.
+    `depths` h are the differences between the largest gain and each gain, so that nothing cancels. For m depths with
+    mean M and variance V, the cut is the root t = M + bound * sqrt(V / (m - bound^2)) of a quadratic equation. The root
+    for all gains never cuts off too much. The gains below the cut are dropped and the root is computed again, which
+    raises the cut, until no more are dropped. If no cut is needed, the result is `deepest`.
     """
     depth = deepest
     left = -1.0
     for _ in range(ROUNDS):
-        # Sums without branches, so that they use vector registers.
+        # Sums without branches, so that the compiler can use vector registers.
         m = 0.0
         total = 0.0
         for a in range(depths.size):
@@ -48,10 +48,10 @@ def cut_depth(depths, bound, deepest):
 
 @kernel
 def bounded_weights(gains, bound):
-    """argmax of sum_a w_a g_a over w >= 0 with |w|_2 <= 1 and |w|_1 <= bound; gains below zero get none.
+    """argmax of sum_a w_a g_a over w >= 0 with |w|_2 <= 1 and |w|_1 <= bound; negative gains get no weight.
 
-    Where more than bound^2 features share the largest gain, no cut meets the bound: of these the first few get equal
-    weights and the next one what is left, so that both bounds hold with equality.
+    If more than bound^2 features share the largest gain, no cut meets the bound. The first few of them then get equal
+    weights and the next one gets the rest, so that both bounds hold with equality.
     """
     largest = gains.max()
     depths = largest - gains
@@ -64,7 +64,7 @@ def bounded_weights(gains, bound):
             ties += 1
     if top <= 0.0 or ties > bound * bound * (1.0 + ROUNDING):
         return tied_weights(gains == largest, min(bound * bound, float(ties)), bound)
-    # Divided by the largest first, so that squares of very large or small numbers stay within range.
+    # Divide by the largest first, so that the squares of very large or very small numbers stay within range.
     weights /= top
     for a in range(weights.size):
         if weights[a] <= ROUNDING:
@@ -74,10 +74,10 @@ def bounded_weights(gains, bound):
 
 @kernel
 def tied_weights(is_tied, square, bound):
-    """Weights of features that are all alike, with |w|_1 = bound and |w|_2 = 1: the first few, and a rest."""
+    """Weights of features with equal gains, with |w|_1 = bound and |w|_2 = 1: equal ones for the first, then a rest."""
     count = int(square * (1.0 + ROUNDING))
     weights = np.zeros(is_tied.size)
-    # c (a)^2 + (b - c a)^2 = 1, of which the larger root gives the rest less than the others.
+    # For c equal weights e and the rest b - c e, c e^2 + (b - c e)^2 = 1. The larger root makes the rest less than e.
     rest = max(count + 1.0 - square, 0.0)
     each = (bound * count + np.sqrt(count * rest)) / (count * (count + 1.0)) if square > count else 1.0 / np.sqrt(count)
     filled = 0

@@ -1,4 +1,4 @@
-"""Algorithm 1 of the paper: alternate between the clustering and the subset until neither improves."""
+"""Algorithm 1 of the paper: alternate between clustering and feature selection until the objective stops rising."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from .._clusterers.base import Clusterer
 from .._features.base import Features, Floats, Labels, Subset
 from .._kernels.select import largest
 
-# The objective is a sum of scores; a step that gains less than this share of it is rounding.
+# A gain below this share of the objective is a rounding error.
 LEAST_GAIN = 1e-10
 
 
 class Problem(NamedTuple):
-    """What stays the same in every climb on one data set."""
+    """What all climbs on one data set have in common: the data, the clusterer C-hat and the number of clusters k."""
 
     features: Features
     clusterer: Clusterer
@@ -25,14 +25,16 @@ class Problem(NamedTuple):
     def cluster(
         self, subset: Subset, rng: np.random.Generator, warm: Labels | None = None, n_starts: int = 1
     ) -> Labels:
+        """C-hat(delta_S, k): labels of the samples, clustered by a subset S; see `Clusterer.cluster`."""
         return self.clusterer.cluster(self.features, subset, self.n_clusters, rng, warm, n_starts)
 
     def scores(self, labels: Labels) -> Floats:
+        """1 - Delta_a[C] / T_a of every feature, for the clustering given by `labels`; see `Features.scores`."""
         return self.features.scores(labels, self.n_clusters)
 
 
 class Step(NamedTuple):
-    """One pass through Steps 1 and 2."""
+    """One iteration of both steps: the objective after it, and the numbers of samples and features that changed."""
 
     objective: float
     samples_moved: int
@@ -40,7 +42,7 @@ class Step(NamedTuple):
 
 
 class Climb(NamedTuple):
-    """Where a climb ended, a local optimum of both steps, and how it got there."""
+    """The result of a climb: labels of shape (n_samples,), scores of shape (n_features,), and the selected features."""
 
     labels: Labels
     scores: Floats
@@ -50,19 +52,25 @@ class Climb(NamedTuple):
 
 
 def climb(problem: Problem, labels: Labels, size: int, rng: np.random.Generator) -> Climb:
-    """Climb from a labeling to a local maximum of sum_{a in S} (1 - Delta_a[C] / T_a) with |S| = size.
+    """Maximize sum_{a in S} (1 - Delta_a[C] / T_a) over the clustering C and the subset S of `size` features.
 
-    Step 1 starts from the labels it has, so the objective never falls; a clusterer that lowers it all the same ends
-    the climb at the best seen.
+    The climb starts from `labels`, of shape (n_samples,), and alternates between two steps:
+
+    - Step 1: with S fixed, cluster the samples by delta_S, the sum of the dissimilarities over S.
+    - Step 2: with C fixed, let S be the `size` features with the largest scores, which is the best subset for C.
+
+    Step 1 starts from the current labels, so that the objective rises until a local maximum is reached. If a clusterer
+    lowers the objective nevertheless, the climb ends with the best result so far.
     """
     scores = problem.scores(labels)
     subset: Subset = largest(scores, size)
     if problem.clusterer.constrains:
+        # The labels at the start may violate the constraint, so they pass through the clusterer first.
         labels = problem.cluster(subset, rng, warm=labels)
         scores = problem.scores(labels)
         subset = largest(scores, size)
     objective = float(scores[subset].sum())
-    # The start is a first pass: its labels came from a clustering, its subset from them.
+    # The start counts as the first iteration: its labels come from a clustering, and its subset from the labels.
     history = [Step(objective, 0, 0)]
     for _ in range(problem.max_iter - 1):
         # Step 1: keeping S fixed, C <- C-hat(delta_S, k).

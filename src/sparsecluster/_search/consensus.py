@@ -1,4 +1,4 @@
-"""What the climbs agree on, for when each of them finds something else."""
+"""A consensus of the climbs, for problems where each climb ends in a different clustering."""
 
 from __future__ import annotations
 
@@ -9,25 +9,26 @@ from .._features.base import Rows
 from .climb import Climb, Problem, climb
 from .search import TINY_HITS, Pool
 
-# The best share of the climbs has a say, and only climbs that come this near to the best.
+# This share of the climbs, the best ones, may vote, provided that they reach this share of the best objective.
 VOTERS, NEAR_BEST = 0.3, 0.9
-# K-means runs on the votes.
+# Runs of k-means on the votes.
 RUNS = 10
 
 
 def consensus(problem: Problem, pool: Pool, rng: np.random.Generator) -> Climb:
-    """The climb from what the best climbs share; the best one itself where they are all the same.
+    """The climb from the consensus of the best climbs, or the best climb itself if they agree.
 
-    Where the signal is weak, every start ends elsewhere and the best objective is won by fitting noise. What the best
-    climbs have in common is less so. Samples are grouped by how often these climbs put them together: k-means on the
-    climbs' indicator columns, whose Gram matrix counts just that. The climb from there is a local optimum like any
-    other, and is taken only if it is as good as the worst of the climbs that it speaks for.
+    If the signal is weak, every start ends in a different place, and the largest objective is partly due to noise.
+    What the best climbs have in common is less affected by noise. Samples are clustered by how often these climbs put
+    them in the same cluster: k-means on the indicator columns of the climbs, whose Gram matrix counts exactly this. The
+    climb from there ends in a local optimum like any other. It is returned only if it is at least as good as the worst
+    of the climbs that voted.
     """
     best = pool.best
     ranked = sorted(pool.fresh, key=lambda found: -found.objective)
     voters = [found for found in ranked if found.objective >= NEAR_BEST * best.objective]
     voters = voters[: max(1, round(VOTERS * len(ranked)))]
-    # So many starts that agree on the best are no accident, however many others there are.
+    # If this many starts agree on the best, it is no coincidence, however many other starts there are.
     if pool.hits >= min(len(voters), TINY_HITS) or len(voters) < 2:
         return best
     k = problem.n_clusters

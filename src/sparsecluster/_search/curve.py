@@ -1,4 +1,4 @@
-"""Tuning curves: a criterion over the values of a tuning parameter; and the gap statistic, which makes one."""
+"""Tuning curves: a criterion over the values of a tuning parameter, such as the gap statistic over the sizes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 GapKind = Literal["between", "within"]
 Rule = Literal["max", "1se"]
 
-# What parameters are called on an axis; others by their own name.
+# Axis titles of parameters; other parameters are shown by name.
 TITLES = {"s": "number of features s", "k": "number of clusters k"}
 
 
@@ -26,22 +26,23 @@ TITLES = {"s": "number of features s", "k": "number of clusters k"}
 class TuningCurve:
     """A criterion over the values of a tuning parameter, and the value that was chosen.
 
-    For the gap statistic, with B_v the objective that was found at value v (for SAS, at v = s features,
-    sum_{a in S} (1 - Delta_a[C] / T_a)),
+    Let B_v be the objective found at value v; for SAS clustering, v is the number of features s, and B_s is
+    sum_{a in S} (1 - Delta_a[C] / T_a). The gap statistic is
 
-    - between: gap(v) = log B_v - mean_b log B_v^(b),
+    - between: gap(v) = log B_v - mean_b log B_v^(b), or
     - within:  gap(s) = mean_b log (s - B_s^(b)) - log (s - B_s),
 
-    where b runs over the permuted copies. A large gap means that the data cluster better than copies without clusters.
+    where b runs over the permuted copies of the data. A large gap means that the data cluster better than copies
+    without clusters.
 
     Attributes
     ----------
     parameter : str
         What was tuned: "s" for the number of features, "k" for the number of clusters, or the name of a parameter.
     values : ndarray of shape (n_values,)
-        The values that were tried, ascending.
+        The values that were tried, in ascending order.
     criterion : str
-        What they were compared by: "gap", "instability", ...
+        The criterion by which they were compared: "gap", "instability", ...
     score : ndarray of shape (n_values,)
         The criterion at every value.
     error : ndarray of shape (n_values,) or None
@@ -49,8 +50,8 @@ class TuningCurve:
     chosen : int or float
         The chosen value.
     details : dict of str to ndarray of shape (n_values,)
-        What the criterion was computed from; for the gap, `observed` is log B_v of the data, `reference` and `spread`
-        are its mean and standard deviation over the permuted copies.
+        What the criterion was computed from. For the gap, `observed` is log B_v of the data (log (s - B_s) for
+        "within"), and `reference` and `spread` are its mean and standard deviation over the permuted copies.
 
     Examples
     --------
@@ -74,7 +75,7 @@ class TuningCurve:
 
     @property
     def place(self) -> int:
-        """The place of the chosen value."""
+        """Index of the chosen value in `values`."""
         return int(np.flatnonzero(self.values == self.chosen)[0])
 
     def frame(self) -> pd.DataFrame:
@@ -98,7 +99,7 @@ class TuningCurve:
         Parameters
         ----------
         ax : matplotlib Axes, default=None
-            Where to draw; by default in a new figure.
+            Where to draw; by default, in a new figure.
 
         Returns
         -------
@@ -130,11 +131,15 @@ def gap_curve(
     rule: Rule = "max",
     parameter: str = "s",
 ) -> TuningCurve:
-    """The gap statistic from the objectives of the data, one per value, and those of each permuted copy."""
+    """The gap statistic, from the objectives of the data, one per value, and those of each permuted copy.
+
+    With rule="max" the value with the largest gap is chosen. With rule="1se" it is the smallest value whose gap is
+    within one standard error of the largest.
+    """
     at = np.asarray(values)
 
     def log(objective: Floats) -> Floats:
-        # A subset that is explained completely has no within left; its logarithm must still be a number.
+        # A subset that is explained completely has a within of 0, but its logarithm must still be finite.
         return np.log(objective if kind == "between" else np.maximum(at - objective, np.finfo(float).eps * at))
 
     # Mean and sum of squares are updated copy by copy (Welford), so that the copies need not be kept.
@@ -165,7 +170,7 @@ def on_copies(
     function: Callable[[Features, np.random.Generator], Floats],
     workers: Workers,
 ) -> Iterator[Floats]:
-    """The value of a function for one permuted copy of the data after another."""
+    """Yield the value of a function for each permuted copy of the data."""
 
     def one_copy(task: tuple[int, np.random.Generator]) -> Floats:
         seed, own_rng = task

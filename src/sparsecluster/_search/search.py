@@ -1,4 +1,4 @@
-"""Many climbs: the best solution of one size, and the best known solution of every size."""
+"""Searches made of many climbs: for the best solution of one size, or for the best solutions of all sizes."""
 
 from __future__ import annotations
 
@@ -12,39 +12,39 @@ from .._utils.parallel import ONE_THREAD, Workers
 from .climb import Climb, Problem, climb
 from .starts import STARTS, Start, coordinate_start, kick, ladder, random_start
 
-# One size, n_init="auto": batches of fresh starts, each followed by kicks of the best, until enough starts have found
-# the best or this many batches are done.
+# One size, n_init="auto": batches of fresh starts, each followed by kicks of the best climb, until enough starts have
+# found the best objective or the largest number of batches is reached.
 FRESH, KICKS, MOST_BATCHES, ENOUGH_HITS = 10, 4, 12, 5
-# In tiny tables the best is often one of many optima, and starts cost next to nothing: more of them must agree.
+# Tiny tables often have many local optima, and starts cost very little there, so more starts have to agree.
 TINY_VALUES, TINY_HITS = 2**10, 15
-# All sizes, n_init="auto": rounds of paths until one gains less than this share at every size.
+# All sizes, n_init="auto": rounds of paths until a round gains less than this share at every size.
 LEAST_ROUND_GAIN, MOST_ROUNDS = 0.01, 3
-# On a path, a kick pays at sizes below this share of all features, and wherever it costs next to nothing.
+# On a path, kicks are worthwhile up to this share of all features, and at sizes so small that they cost very little.
 KICK_SHARE, KICK_ALWAYS = 0.25, 20
-# Labelings kept before those that are best nowhere any more are dropped.
+# Number of clusterings kept before those that are no longer best at any size are dropped.
 MOST_LABELS = 100
-# Two climbs whose objectives differ by less than this share have found the same thing.
+# Two climbs whose objectives differ by less than this share count as equally good.
 SAME = 1e-9
 
 NInit = int | Literal["auto"]
 
 
 class Ending(NamedTuple):
-    """What is kept of a climb: at large p, thousands of scores are not."""
+    """The part of a climb that is kept. With many features, keeping all scores would take too much memory."""
 
     labels: Labels
     objective: float
 
 
 class Pool:
-    """The climbs at one size: the best of all, and where those from independent starts ended."""
+    """The climbs at one size: the best of all, and the endings of those from independent starts."""
 
     def __init__(self) -> None:
         self.fresh: list[Ending] = []
         self._best: Climb | None = None
 
     def add(self, found: Climb, fresh: bool = False) -> None:
-        """Keep the climb if it is the best so far, and where it ended if its start was independent of the others."""
+        """Keep the climb if it is the best so far, and its ending if its start was independent of the other climbs."""
         if self._best is None or found.objective > self._best.objective:
             self._best = found
         if fresh:
@@ -52,13 +52,13 @@ class Pool:
 
     @property
     def best(self) -> Climb:
-        """The climb of largest objective."""
-        assert self._best is not None, "a pool is asked for its best only after a climb"
+        """The climb with the largest objective."""
+        assert self._best is not None, "an empty pool has no best climb"
         return self._best
 
     @property
     def hits(self) -> int:
-        """How many independent starts found the best."""
+        """Number of independent starts that reached the best objective."""
         return sum(ending.objective >= self.best.objective * (1 - SAME) for ending in self.fresh)
 
 
@@ -72,7 +72,7 @@ def search_size(
     known: Sequence[Labels] = (),
     workers: Workers = ONE_THREAD,
 ) -> Pool:
-    """Climb at one size from fresh starts, from `known` labelings and, where n_init="auto", from kicks of the best."""
+    """Climb at one size from fresh starts, from `known` labels and, if n_init="auto", from kicks of the best climb."""
     features = problem.features
     enough = TINY_HITS if features.n_samples * features.n_features <= TINY_VALUES else ENOUGH_HITS
     pool = Pool()
@@ -96,7 +96,7 @@ def search_size(
 
 
 def start_batches(init: str, n_init: NInit) -> list[list[Start]]:
-    """Kinds of start, batch by batch. "auto" takes one of each kind, then random ones, which find the most."""
+    """Starts in batches. init="auto" uses one start of each kind, then random ones, which are the most successful."""
     count = FRESH * MOST_BATCHES if n_init == "auto" else n_init
     if count == 0:
         return []
@@ -109,10 +109,10 @@ def start_batches(init: str, n_init: NInit) -> list[list[Start]]:
 
 
 class Envelope:
-    """The best known solution of every size s = 1..p.
+    """The best known solution of every size s = 1, ..., p.
 
-    For one clustering the best subset of every size is one sort: its objective is the running sum of the sorted scores.
-    The best over a pool of clusterings is the upper envelope of their running sums.
+    For one clustering, a single sort gives the best subset of every size: its objective is the running sum of the
+    sorted scores. The best objective over several clusterings is the upper envelope of their running sums.
     """
 
     def __init__(self, n_features: int) -> None:
@@ -122,12 +122,12 @@ class Envelope:
         self._added = 0
 
     def add(self, found: Climb) -> float:
-        """Put a clustering in the pool; returns the largest share that some size gains."""
+        """Add a clustering; returns the largest relative gain over all sizes."""
         running = np.cumsum(np.sort(found.scores)[::-1])
         return self._raise_to(running, self._added, {self._added: found.labels})
 
     def merge(self, other: Envelope) -> float:
-        """Put the pool of another envelope in this one."""
+        """Add the clusterings of another envelope; returns the largest relative gain over all sizes."""
         labels = {name + self._added: labels for name, labels in other._labels.items()}
         return self._raise_to(other.objective, other._owner + self._added, labels)
 
@@ -145,11 +145,11 @@ class Envelope:
         return float(gain)
 
     def labels(self, size: int) -> Labels:
-        """The clustering that is best at `size`."""
+        """Labels of the clustering that is best at `size`."""
         return self._labels[int(self._owner[size - 1])]
 
     def stretches(self) -> list[tuple[int, int]]:
-        """Runs of sizes (first, last) that one clustering owns."""
+        """Intervals of sizes, as (first, last), on which the same clustering is best."""
         cuts = np.flatnonzero(np.diff(self._owner)) + 1
         first = np.concatenate([[0], cuts]) + 1
         last = np.concatenate([cuts, [self._owner.size]])
@@ -157,7 +157,7 @@ class Envelope:
 
 
 def sweep(problem: Problem, labels: Labels, sizes: Sequence[int], rng: np.random.Generator) -> Iterator[Climb]:
-    """Climbs through `sizes`, each from the best of the last, with a kick at each of the smaller sizes."""
+    """Climb at each of `sizes` in turn, from the best labels of the previous size, with a kick at the smaller sizes."""
     for size in sizes:
         found = [climb(problem, labels, size, rng)]
         if size <= max(KICK_ALWAYS, KICK_SHARE * problem.features.n_features):
@@ -167,13 +167,13 @@ def sweep(problem: Problem, labels: Labels, sizes: Sequence[int], rng: np.random
 
 
 def shrinking_path(problem: Problem, rng: np.random.Generator) -> Iterator[Climb]:
-    """From all features down to one."""
+    """Climbs from all features down to one."""
     p = problem.features.n_features
     yield from sweep(problem, problem.cluster(np.arange(p), rng), ladder(p), rng)
 
 
 def random_path(problem: Problem, rng: np.random.Generator) -> Iterator[Climb]:
-    """From a random start at a random size, down and up."""
+    """Climbs from a random start at a random size, first down to one feature and then up to all."""
     sizes = ladder(problem.features.n_features)
     at = int(rng.integers(len(sizes)))
     first = climb(problem, random_start(problem, sizes[at], rng), sizes[at], rng)
@@ -183,14 +183,14 @@ def random_path(problem: Problem, rng: np.random.Generator) -> Iterator[Climb]:
 
 
 def coordinate_path(problem: Problem, rng: np.random.Generator) -> Iterator[Climb]:
-    """The paper's start at every size; exact at size 1."""
+    """Climbs from the paper's own start at each size; exact at size 1."""
     for size in ladder(problem.features.n_features):
         yield climb(problem, coordinate_start(problem, size, rng), size, rng)
 
 
 Path = Callable[[Problem, np.random.Generator], Iterator[Climb]]
 
-# One round over all sizes, by init; the first round of "auto" has the coordinate path too.
+# The paths of one round over all sizes, by `init`; the first round of "auto" also has the coordinate path.
 ROUNDS: dict[str, list[Path]] = {
     "auto": [shrinking_path, random_path],
     "coordinate": [coordinate_path],
@@ -208,10 +208,10 @@ def search_sizes(
     known: Sequence[Labels] = (),
     workers: Workers = ONE_THREAD,
 ) -> Envelope:
-    """The best known solution of every size, from rounds of paths through all sizes and from `known` labelings."""
+    """The best known solution of every size, from rounds of paths through all sizes and from `known` labels."""
     p = problem.features.n_features
     envelope = Envelope(p)
-    # Exact at size 1, where the data and its permuted copies have the same optimum and the gap must be zero.
+    # Exact at size 1, where the data and the permuted copies have the same optimum, so that the gap must be zero.
     envelope.add(climb(problem, coordinate_start(problem, 1, rng), 1, rng))
     for labels in known:
         envelope.add(climb(problem._replace(max_iter=1), labels, 1, rng))
@@ -235,7 +235,7 @@ def search_sizes(
 
 
 def refine(problem: Problem, envelope: Envelope, rng: np.random.Generator) -> None:
-    """Where the envelope is thin: climb inside every stretch of sizes, whose owner was found at some other size."""
+    """Climb once inside every interval of sizes that has the same best clustering, which was found at another size."""
     for first, last in envelope.stretches():
         size = round((first * last) ** 0.5)
         envelope.add(climb(problem, envelope.labels(size), size, rng))

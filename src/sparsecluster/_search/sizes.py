@@ -1,4 +1,4 @@
-"""The choice of s by the gap statistic (Algorithm 2 and its relatives): over all sizes, a grid, or golden section."""
+"""The choice of s by the gap statistic (Algorithm 2 and variants): over all sizes, a grid, or by golden section."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ from .starts import ladder
 Search = Literal["path", "grid", "golden"]
 Null = Literal["refit", "fixed"]
 
-# Sizes on the grid where no step is given: as many as in the paper's experiments.
+# Number of sizes on the grid if no step is given, as in the paper's experiments.
 GRID_SIZES = 50
-# Starts where n_init="auto": climbs at one size of the data (the chosen size gets more later) and of a permuted copy,
-# and paths through all sizes of a permuted copy.
+# Fresh starts if n_init="auto": climbs at one size on the data (the chosen size gets more later), climbs at one size on
+# a permuted copy, and paths through all sizes on a permuted copy.
 DATA_STARTS, COPY_STARTS, COPY_PATHS = 10, 2, 1
-# K-means runs on a permuted copy with a fixed subset, as in the authors' code; and the ratio of the sizes at which they
-# are made, finer than that of climbs because nothing else improves what lies between.
+# Clusterings of a permuted copy on a fixed subset, as in the authors' code; and the ratio of the sizes at which they
+# are computed, which is finer than that of climbs because nothing else improves the sizes in between.
 FIXED_STARTS, FIXED_RATIO = 2, 1.15
 
 
 class Effort(NamedTuple):
-    """How hard to look, on the data and on every permuted copy.
+    """How much to search, on the data and on every permuted copy.
 
-    `n_init` fresh starts of kind `init`, and the `known` labelings; 0 fresh starts is an answer.
+    There are `n_init` fresh starts of kind `init`, and the `known` labels. `n_init` may be 0 if there are known labels.
     """
 
     init: str = "auto"
@@ -40,7 +40,7 @@ class Effort(NamedTuple):
     null: Null = "refit"
 
     def starts(self, auto: int) -> int:
-        """Number of fresh starts: `auto` where none is given."""
+        """Number of fresh starts: `auto` if n_init="auto"."""
         return auto if self.n_init == "auto" else self.n_init
 
 
@@ -48,7 +48,7 @@ USUAL_EFFORT = Effort()
 
 
 class Choice(NamedTuple):
-    """The gap curve and the labelings that were found on the way to the chosen size."""
+    """The gap curve, and the labels found at the chosen size."""
 
     curve: TuningCurve
     known: list[Labels]
@@ -65,7 +65,7 @@ def choose_size(
     effort: Effort = USUAL_EFFORT,
     workers: Workers = ONE_THREAD,
 ) -> Choice:
-    """Choose s by the gap statistic: over all s ("path"), every `step`-th ("grid") or by golden section ("golden")."""
+    """Choose s by the gap statistic: over all s ("path"), every `step`-th ("grid"), or by golden section ("golden")."""
     seeds = copy_seeds(rng, effort.n_permutations)
     p = problem.features.n_features
     if search == "path":
@@ -96,7 +96,7 @@ def path_reference(
     effort: Effort,
     workers: Workers,
 ) -> Iterator[Floats]:
-    """Objective of every size, for one permuted copy after another."""
+    """Yield the objective of every size for each permuted copy."""
     subsets = None if effort.null == "refit" else NestedSubsets(problem, envelope)
 
     def one_copy(features: Features, own_rng: np.random.Generator) -> Floats:
@@ -110,9 +110,9 @@ def path_reference(
 
 
 class NestedSubsets:
-    """The subsets that the data chose at every size, for a reference that keeps them (null="fixed").
+    """The subsets chosen on the data at every size, for a reference that keeps them (null="fixed").
 
-    Within a stretch of sizes that one clustering owns, the subsets are the beginnings of one order of the features.
+    On an interval of sizes with the same best clustering, the subset of size s is the first s features in one order.
     """
 
     def __init__(self, problem: Problem, envelope: Envelope) -> None:
@@ -127,7 +127,7 @@ class NestedSubsets:
         return np.sort(order[:size])
 
     def best_objective(self, copy: Problem, rng: np.random.Generator) -> Floats:
-        """At every size, the objective of the best of some clusterings of the copy on the data's own subset."""
+        """At every size, the best objective of several clusterings of the copy on the subset chosen on the data."""
         best = np.zeros(self.n_features)
         for size in ladder(self.n_features, ratio=FIXED_RATIO):
             scores = copy.scores(copy.cluster(self.subset(size), rng, n_starts=FIXED_STARTS))
@@ -141,7 +141,7 @@ class NestedSubsets:
 
 
 class SizesTried:
-    """Observed and reference objectives of the sizes asked for, each computed once."""
+    """Observed and reference objectives of the sizes that have been tried, each computed once."""
 
     def __init__(
         self, problem: Problem, rng: np.random.Generator, seeds: list[int], effort: Effort, workers: Workers
@@ -187,7 +187,7 @@ class SizesTried:
 
 
 def golden_section(value: Callable[[int], float], low: int, high: int) -> int:
-    """Whole number in [low, high] at which a unimodal `value` is largest."""
+    """Integer in [low, high] at which a unimodal function `value` is largest."""
     ratio = (5**0.5 - 1) / 2
     while high - low > 3:
         left = round(high - ratio * (high - low))

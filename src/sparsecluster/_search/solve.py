@@ -1,4 +1,4 @@
-"""From features to a solution: by way of a subsample if there are many samples, at a given size or at the chosen one."""
+"""From features to a solution: at a given or a chosen size, and through a subsample if there are many samples."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from .search import NInit, search_size
 from .sizes import Effort, Null, Search, choose_size
 from .subsample import Subsample, draw_subsample, spread
 
-# Clusterings on a subset that the user gives; the best of them is the start.
+# Number of clusterings on a subset given by the user; the climb starts from the best of them.
 GIVEN_STARTS = 10
-# A clusterer that works on pairs costs the square of the number of samples: a smaller share of `subsample` goes as far,
-# and with more samples than this all pairs are too many to look at even once.
+# The cost of a clusterer on pairs grows with the square of the number of samples. It therefore gets only this share of
+# `subsample`, and with more samples than the limit it cannot look at all pairs even once.
 PAIRS_SHARE, MOST_PAIRED = 0.25, 10_000
 
 
 class Plan(NamedTuple):
-    """How a solution is searched for; the parameters of the same names in `SASClustering` say what they mean.
+    """How to search for a solution; see the parameters of the same names in `SASClustering`.
 
-    `size` is None if it is to be chosen. `labels` and `subset` are a labeling of the samples or a subset of the
-    features to start from, in the order of the source; without either, starts are made of kind `init`.
+    `size` is None if it is to be chosen. `labels` or `subset` are the labels of the samples or the features to start
+    from, in the order of the source. If both are None, the starts are of kind `init`.
     """
 
     size: int | None
@@ -52,7 +52,7 @@ class Plan(NamedTuple):
 
 
 class Solution(NamedTuple):
-    """The climb that is returned, and the curve by which its size was chosen, None if it was given."""
+    """The best climb, and the curve by which its size was chosen, or None if the size was given."""
 
     climb: Climb
     curve: TuningCurve | None
@@ -70,8 +70,8 @@ def solve(
         return _by_subsample(source, problem, plan, part, pairs_fit, rng)
     if not pairs_fit:
         raise ValueError(
-            f"This clusterer looks at all pairs of samples, which is possible for at most {MOST_PAIRED} samples; there "
-            f'are {features.n_samples}. Use subsample=2000 with one of the words for init, such as "auto".'
+            f"This clusterer looks at all pairs of samples, which is possible for at most {MOST_PAIRED} samples; "
+            f'got {features.n_samples}. Use subsample=2000 together with a named init, such as init="auto".'
         )
     return search(source, problem, plan, rng)
 
@@ -79,7 +79,7 @@ def solve(
 def _subsample(
     source: SampleSource, problem: Problem, plan: Plan, on_pairs: bool, rng: np.random.Generator
 ) -> Subsample | None:
-    """Some of the samples; None if there are few, or if the start that is given concerns all of them."""
+    """A subsample; None if there are few samples, or if the user gave the start, which refers to all samples."""
     if plan.subsample is None or plan.labels is not None or plan.subset is not None:
         return None
     n_samples = max(round(plan.subsample * PAIRS_SHARE), 1) if on_pairs else plan.subsample
@@ -96,14 +96,14 @@ def _by_subsample(
     found, curve = search(part.source, on_part, plan, rng)
     profiles = profiles_of(part.source, on_part.features, found.labels, problem.n_clusters, found.subset)
     labels = spread(source, part, found, profiles)
-    # One pass scores the features on all samples; more would need all pairs.
+    # One iteration scores the features on all samples; more would need all pairs of samples.
     problem = problem if pairs_fit else problem._replace(max_iter=1)
     return Solution(climb(problem, labels, found.subset.size, rng), curve)
 
 
 def search(source: SampleSource, problem: Problem, plan: Plan, rng: np.random.Generator) -> Solution:
-    """The best climb at the given size, or at the one that the gap statistic chooses."""
-    # Without coordinates every pair of samples is looked at in every column.
+    """The best climb at the given size, or at the size that the gap statistic chooses."""
+    # Without coordinates, all pairs of samples are looked at in every column.
     n = source.samples.size
     workers = workers_for(plan.n_jobs, plan.verbose, n * source.columns.size * (1 if problem.features.has_rows else n))
     init, n_init, known = _starts(problem, plan, rng)

@@ -1,4 +1,4 @@
-"""Where climbs begin: labels made from nothing but the data, a size and random numbers."""
+"""The starts of climbs: labels from the data, a size and random numbers alone."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from .._features.base import Labels
 from .._kernels.select import largest
 from .climb import Climb, Problem, climb
 
-# Neighboring sizes on the ladder differ by this ratio; finer ladders found nothing more in the same time.
+# Ratio of neighboring sizes on the ladder; finer ladders found nothing better in the same time.
 LADDER_RATIO = 2.0
-# So few features need no ladder.
+# With at most this many features, the ladder has every size.
 FEW = 10
-# A kick forgets this share of the chosen features.
+# A kick drops this share of the chosen features.
 FORGET = 0.5
 
 Start = Callable[[Problem, int, np.random.Generator], Labels]
 
 
 def ladder(largest: int, smallest: int = 1, ratio: float = LADDER_RATIO) -> list[int]:
-    """Sizes from `largest` down to `smallest`, each smaller than the last by a constant ratio; all of them if few."""
+    """Sizes from `largest` down to `smallest` by a constant ratio, or all sizes if there are only a few."""
     if largest <= FEW:
         return list(range(largest, smallest - 1, -1))
     sizes = [largest]
@@ -31,7 +31,7 @@ def ladder(largest: int, smallest: int = 1, ratio: float = LADDER_RATIO) -> list
 
 
 def coordinate_start(problem: Problem, size: int, rng: np.random.Generator) -> Labels:
-    """Algorithm 1's own: the features that cluster best each on its own."""
+    """The start of Algorithm 1: cluster by the features with the best scores when each is clustered alone."""
     subset = largest(problem.features.univariate(problem.n_clusters), size)
     if size == 1:
         return problem.features.univariate_labels(int(subset[0]), problem.n_clusters)
@@ -39,9 +39,10 @@ def coordinate_start(problem: Problem, size: int, rng: np.random.Generator) -> L
 
 
 def random_start(problem: Problem, size: int, rng: np.random.Generator) -> Labels:
-    """Remark 2 of the paper, with a random subset of `size` features or more, evenly on the log scale.
+    """The start of Remark 2 of the paper: cluster by a random subset of at least `size` features.
 
-    Larger subsets hold more of the useful features and lead to better climbs; smaller ones bring variety.
+    The number of features is uniform on the log scale. Larger subsets contain more of the useful features and lead to
+    better climbs; smaller ones bring variety.
     """
     p = problem.features.n_features
     drawn = round(size * (p / size) ** rng.random())
@@ -49,7 +50,7 @@ def random_start(problem: Problem, size: int, rng: np.random.Generator) -> Label
 
 
 def shrinking_start(problem: Problem, size: int, rng: np.random.Generator) -> Labels:
-    """From all features down to `size` by a constant ratio, with warm labels."""
+    """Cluster by all features, then climb at ever smaller sizes, each from the labels of the one before."""
     p = problem.features.n_features
     labels = problem.cluster(np.arange(p), rng)
     for larger in ladder(p, size)[:-1]:
@@ -61,6 +62,6 @@ STARTS: dict[str, Start] = {"coordinate": coordinate_start, "random": random_sta
 
 
 def kick(problem: Problem, found: Climb, rng: np.random.Generator) -> Labels:
-    """Leave a local optimum: cluster afresh on a random half of its subset."""
+    """Leave a local optimum: cluster afresh by a random half of its subset."""
     kept = found.subset[rng.random(found.subset.size) >= FORGET]
     return problem.cluster(kept if kept.size else found.subset[:1], rng)

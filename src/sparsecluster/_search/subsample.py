@@ -1,4 +1,4 @@
-"""Large tables: search on a random subsample of the samples, then climb on all of them."""
+"""Large tables: search on a random subsample, then climb on all samples."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .climb import Climb
 
 
 class Subsample(NamedTuple):
-    """Some of the samples: `source` reads them, and places say where they are in the whole."""
+    """A subset of the samples: `source` reads them, and `places` are their positions among all samples."""
 
     source: SampleSource
     places: Subset
@@ -22,16 +22,16 @@ class Subsample(NamedTuple):
 def draw_subsample(
     source: SampleSource, n_samples: int, n_clusters: int, n_features: int, rng: np.random.Generator
 ) -> Subsample | None:
-    """`n_samples` random samples; None where they are too much alike for so many clusters or features."""
+    """`n_samples` random samples, or None if they are too similar for this number of clusters or features."""
     places = np.sort(rng.permutation(source.samples.size)[:n_samples])
     part = source.take(places, n_clusters)
     return None if part is None or part.owners.max() + 1 < n_features else Subsample(part, places)
 
 
 def spread(source: SampleSource, subsample: Subsample, found: Climb, profiles: Profiles) -> Labels:
-    """Labels of all samples: those of the subsample as found, each of the others by the nearest of their profiles."""
+    """Labels of all samples: as found for the subsample, and the cluster with the nearest profile for all others."""
     columns = columns_of(subsample.source, found.subset).tolist()
-    # One column at a time: all of them together may be more than fits.
+    # One column at a time, because all of them together may not fit in memory.
     labels = profiles.nearest(source.look(a, source.samples, subsample.source.samples) for a in columns).astype(
         np.int32
     )

@@ -1,4 +1,4 @@
-"""One file per kind of dissimilarity; importing this package makes all of them known."""
+"""One file per kind of dissimilarity; importing this package registers all of them."""
 
 from .base import KINDS, MEASURES, Dissimilarity, Measure, PairMeasure, register
 from .functions import Function, FunctionOfTwo

@@ -1,8 +1,8 @@
 """The contract of a dissimilarity: everything that the package knows about one way to compare the values of a column.
 
-A column is stored as numbers, its codes, with NaN where a value is missing. What the codes mean is known to one object
-per column, a `Dissimilarity`: how values become codes, how samples are compared by them, what a cluster looks like in
-the column, and how the column is drawn, described and saved. Nothing else in the package asks of which kind a column is.
+A column is stored as numbers, its codes, with NaN for missing values. One object per column, a `Dissimilarity`, knows
+what the codes mean: how values become codes, how samples are compared by them, what a cluster looks like in the column,
+and how the column is drawn, described and saved. Nothing else in the package depends on the kind of a column.
 """
 
 from __future__ import annotations
@@ -20,50 +20,65 @@ from ..check_matrices import check_matrix
 from ..content import Content
 
 Scale = Literal["number", "rank", "level"]
-# Values on which a dissimilarity is tried out before the work starts.
+# Number of values on which a dissimilarity is tried out before the work starts.
 VALUES_TRIED = 50
-# Samples whose dissimilarities tell two columns with the same codes apart.
+# Number of samples whose dissimilarities distinguish two columns with the same codes.
 SAMPLES_COMPARED = 10
 
 
 class Measure(Protocol):
     """Distances of new values of one column to every cluster.
 
-    The distance of a sample to cluster C is its mean dissimilarity to the samples of C less half of their own,
+    The distance of sample i to cluster C is its mean dissimilarity to the samples of C, minus half of the mean
+    dissimilarity within C:
 
-        d(i, C) = mean_{j in C} delta(i, j) - (1/2) mean_{j, j' in C} delta(j, j'),
+        d(i, C) = mean_{j in C} delta(i, j) - (1/2) mean_{j, j' in C} delta(j, j').
 
-    which for squared differences is the squared distance to the center, and in each case what the objective of the
-    paper charges for sample i in cluster C. Its sum over the samples of C is the within of C.
+    For squared differences this is the squared distance to the center. In general, it is the contribution of sample i
+    in cluster C to the objective of the paper: its sum over the samples of C is the within of C.
     """
 
     def __call__(self, new: Any) -> Floats:
-        """Distances, n_new x k; NaN where the value is missing or the cluster has no observed value."""
+        """Distances, of shape (n_new, n_clusters); NaN if the value is missing or the cluster has no observed value."""
 
     def check(self) -> int:
-        """The number of clusters; raises ValueError if the parts do not fit together, as in a damaged file."""
+        """The number of clusters; raises ValueError if the parts are inconsistent, as in a damaged file."""
 
 
-# Makes the features of several columns of one family, which are computed together: their dissimilarities, their codes
-# (n x q), whether to standardize, the share of each column in its feature, and the feature that each belongs to.
+# A function that makes the features of several columns of one family, which are computed together. Its arguments are
+# their dissimilarities, their codes, of shape (n_samples, n_columns), whether to standardize, the factor of each
+# column's score, and the feature that each column belongs to.
 Family = Callable[[Sequence[Any], Floats, bool, Floats, Subset], Features]
 
 
 class Dissimilarity(ABC):
-    """How one column compares samples.
+    """How samples are compared by one column.
 
-    A subclass that only says what `pairs` gives works everywhere, by way of all pairs of samples. The other members
-    exist to be overridden where something faster or more telling is known: `features` is what the search sees.
+    A subclass implements `learn`, `encode` and `pairs`, and then works everywhere, with all pairs of samples. The other
+    members are overridden where something faster or more informative is known. The search works on `features`.
+
+    Attributes
+    ----------
+    name : str
+        The word for `metric=`, which is also used in saved models.
+    words : str
+        A short description for users.
+    can_be_saved : bool
+        Whether the object can be stored in a file, as the name of its class and its fields.
+    codes_are_names : bool
+        Whether codes are only names of levels, so that their numerical values have no meaning.
+    keeps_numbers : bool
+        Whether numbers are their own codes, so that a numeric table need not be copied.
+    scale : {"number", "rank", "level"}
+        Whether the codes are numbers, ranks of ordered levels, or names of levels.
+    levels : tuple or None
+        The values that the codes 0, 1, ... stand for; None if the codes are the values.
     """
 
-    # The word for `metric=`, also used in saved models, and a description for people.
     name: ClassVar[str]
     words: ClassVar[str]
-    # Whether values can be kept in a file together with the class's name.
     can_be_saved: ClassVar[bool] = True
-    # Whether codes are only names of levels, so that no number means anything by itself.
     codes_are_names: ClassVar[bool] = False
-    # Whether numbers are their own codes, so that a table of numbers needs no copy.
     keeps_numbers: bool = False
 
     # ------------------------------------------------------------ reading
@@ -71,37 +86,37 @@ class Dissimilarity(ABC):
     @classmethod
     @abstractmethod
     def learn(cls, content: Content, column: str) -> Self:
-        """The dissimilarity of a column that holds `content`; an error if the two do not fit."""
+        """The dissimilarity for a column with the given content; an error if it cannot compare such values."""
 
     @abstractmethod
     def encode(self, content: Content, column: str) -> Any:
-        """Codes of the values, of shape (n_samples,); NaN where they are missing."""
+        """Codes of the values, of shape (n_samples,); NaN for missing values."""
 
     def encode_new(self, content: Content, column: str) -> Any:
-        """What `measure` takes of new samples; by default their codes."""
+        """New samples in the form in which a `Measure` takes them; by default, their codes."""
         return self.encode(content, column)
 
     def decode(self, codes: Table) -> Any:
-        """The user's own values."""
+        """The user's values that the codes stand for."""
         return codes
 
     # ------------------------------------------------------------ computing
 
     @abstractmethod
     def pairs(self, left: Table, right: Table) -> Floats:
-        """delta(x, y) for all codes x in `left` and y in `right`, none of them missing."""
+        """delta(x, y) for all codes x in `left` and y in `right`, of shape (left.size, right.size); no code is NaN."""
 
     @staticmethod
     def features(kinds: Sequence[Any], table: Floats, standardize: bool, shares: Floats, owners: Subset) -> Features:
-        """The features of several columns of this family; by default from one matrix of all pairs per column."""
+        """The features of several columns of this family; by default, from one matrix of all pairs per column."""
         return pair_features(kinds, table, standardize, shares, owners)
 
     def is_squared_difference(self, codes: Table) -> bool:
-        """Whether delta(x, y) is (x - y)^2 of these codes, up to a factor."""
+        """Whether delta(x, y) is (x - y)^2 for these codes, up to a factor."""
         return False
 
     def tells_apart(self, codes: Table, column: str) -> bool:
-        """Whether some of the values differ; an error if what is computed is not a dissimilarity."""
+        """Whether some of the values differ; an error if the results of `pairs` are not dissimilarities."""
         observed = np.unique(codes[~np.isnan(codes)])
         # From the smallest to the largest, so that the order of the rows makes no difference.
         tried = observed[np.unique(np.linspace(0, observed.size - 1, min(observed.size, VALUES_TRIED)).astype(int))]
@@ -112,40 +127,41 @@ class Dissimilarity(ABC):
         return bool((matrix > 0).any())
 
     def try_pairs(self, tried: Table, column: str) -> Floats:
-        """`pairs` of a few values, for the first time."""
+        """`pairs` of a few values, before anything else is computed, so that errors can be explained."""
         return self.pairs(tried, tried)
 
     @property
     def comparison(self) -> Hashable:
-        """What two columns that compare their codes in the same way have in common."""
+        """A key that is equal for two columns if they compare codes in the same way."""
         return self.name
 
     def sort_key(self, codes: Table) -> tuple[str, bytes]:
-        """What puts columns of different kinds in an order that does not depend on how they arrive."""
+        """A key by which columns of different kinds are sorted, so that their order in the input does not matter."""
         return self.name, b""
 
     def measure(self, codes: Any, labels: Any, k: int) -> Measure:
-        """What the clusters look like in this column."""
+        """Distances to the k clusters of the fitted samples in this column."""
         return PairMeasure.make(self, codes, labels, k)
 
     # ------------------------------------------------------------ showing
 
-    # Whether the codes are numbers, ranks of ordered levels or names of levels; and the values that codes 0, 1, ...
-    # stand for, None if the codes are the values.
     scale: Scale = "number"
     levels: tuple[Any, ...] | None = None
 
     def center(self, codes: Table) -> Any:
-        """The middle of some values, as people read it; None if there is none."""
+        """The center of some values in the user's units, such as their mean or commonest level; None if undefined."""
         return None
 
     @property
     def has_center(self) -> bool:
-        """Whether `center` has a meaning."""
+        """Whether `center` is defined."""
         return type(self).center is not Dissimilarity.center
 
     def coordinates(self, codes: Floats) -> Floats:
-        """Coordinates for pictures, n x q, whose squared distances stand for the dissimilarity; NaN where missing."""
+        """Coordinates for plots, of shape (n_samples, q), whose squared distances reflect the dissimilarity.
+
+        They are NaN for missing values.
+        """
         return codes[:, None]
 
 
@@ -155,7 +171,7 @@ class Dissimilarity(ABC):
 def pair_features(
     kinds: Sequence[Dissimilarity], table: Floats, standardize: bool, shares: Floats, owners: Subset
 ) -> Features:
-    """Features of columns that are compared pair by pair, one n x n matrix each."""
+    """Features of columns that are compared pair by pair, with one n x n matrix per column."""
     observed = ~np.isnan(table)
     n, q = table.shape
 
@@ -173,7 +189,7 @@ def pair_features(
 
 @dataclass(frozen=True)
 class PairMeasure:
-    """Mean dissimilarity to the values of the cluster, less half of its mean over their pairs."""
+    """Mean dissimilarity to the values of the cluster, minus half of the mean over their pairs."""
 
     kind: Dissimilarity
     members: Sequence[Any]
@@ -181,7 +197,7 @@ class PairMeasure:
 
     @classmethod
     def make(cls, kind: Dissimilarity, codes: Table, labels: Any, k: int) -> Self:
-        """From the codes of `fit`."""
+        """The measure for the codes and labels of `fit`."""
         members = observed_by_cluster(codes, labels, k)
         halves = [float(kind.pairs(each, each).mean()) / 2 if each.size else np.nan for each in members]
         return cls(kind, members, halves)
@@ -196,7 +212,7 @@ class PairMeasure:
 
     def check(self) -> int:
         if not isinstance(self.kind, Dissimilarity) or len(self.members) != len(self.halves):
-            raise ValueError("the members of the clusters do not fit their dissimilarity")
+            raise ValueError("the members of the clusters do not match their dissimilarity")
         return len(self.members)
 
 
@@ -214,14 +230,14 @@ K = TypeVar("K", bound=type[Dissimilarity])
 
 
 def register(*names: str, measures: Sequence[type[Any]] = ()) -> Callable[[K], K]:
-    """Make a dissimilarity known by one or more words for `metric=`; the first is the one it is saved under.
+    """Register a dissimilarity under one or more words for `metric=`.
 
     Parameters
     ----------
     *names : str
-        The words. The class gets the first of them as its `name`.
+        The words. The first becomes the `name` of the class, under which it is also saved.
     measures : sequence of classes, default=()
-        Dataclasses that its `measure` returns, so that models that hold them can be saved.
+        The dataclasses that its `measure` returns, so that models with them can be saved.
     """
 
     def of(cls: K) -> K:

@@ -1,4 +1,4 @@
-"""A user's own function of two values, applied to all pairs of samples."""
+"""A user-defined function of two values, applied to all pairs of samples."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from .base import SAMPLES_COMPARED, Dissimilarity, Scale, observed_by_cluster
 from .levels import ascending, codes_of, indicators, values_of
 
 FunctionOfTwo = Callable[[Any, Any], Any]
-# Entries of a matrix computed in one call that are computed one by one as well, to see that they mean the same.
+# Number of entries of a matrix computed in one call that are also computed one by one, to check that they agree.
 CHECKED = 20
 
 
 def all_pairs(function: FunctionOfTwo, left: Any, right: Any) -> Floats:
-    """function(x, y) for all x in `left` and y in `right`: in one call if it takes arrays, else one by one."""
+    """function(x, y) for all x in `left` and y in `right`: in one call if it accepts arrays, else one by one."""
     rng = np.random.default_rng(0)
     try:
         with np.errstate(all="ignore"):
@@ -29,14 +29,14 @@ def all_pairs(function: FunctionOfTwo, left: Any, right: Any) -> Floats:
             if all(matrix[i, j] == float(function(left[i], right[j])) for i, j in places):
                 return matrix
     except Exception:
-        # Whatever a function does with arrays, it has only promised to take two values.
+        # A function may fail on arrays in any way; it only has to accept two values.
         pass
     return np.array([[float(function(x, y)) for y in right] for x in left]).reshape(len(left), len(right))
 
 
 @dataclass(frozen=True)
 class FunctionMeasure:
-    """Mean of the user's function over the values of the cluster, less half of its mean over their pairs."""
+    """Mean of the user's function over the values of the cluster, minus half of its mean over their pairs."""
 
     kind: Function
     members: Sequence[Any]
@@ -44,13 +44,13 @@ class FunctionMeasure:
 
     @classmethod
     def make(cls, kind: Function, codes: Table, labels: Any, k: int) -> Self:
-        """From the codes of `fit`."""
+        """The measure for the codes and labels of `fit`."""
         members = [kind.decode(each) for each in observed_by_cluster(codes, labels, k)]
         halves = [all_pairs(kind.function, each, each).mean() / 2 if len(each) else np.nan for each in members]
         return cls(kind, members, halves)
 
     def __call__(self, new: Any) -> Floats:
-        # New samples may have levels without a code, so they come as they are.
+        # New samples may have levels without a code, so they are passed as values.
         values = new if new.dtype == object else self.kind.decode(new)
         observed = np.array([i for i, value in enumerate(values) if not is_missing(value)], np.intp)
         apart = np.full((len(new), len(self.members)), np.nan)
@@ -80,7 +80,7 @@ class Function(Dissimilarity):
 
     @classmethod
     def of(cls, function: FunctionOfTwo, content: Content) -> Self:
-        """The dissimilarity of a column that is compared by a function."""
+        """The dissimilarity for a column that is compared by a function."""
         return cls(function, None if content.numbers is not None else ascending(content.distinct()))
 
     @property
@@ -96,14 +96,14 @@ class Function(Dissimilarity):
             return codes_of(content, self.levels, float(len(self.levels)))
         if content.numbers is None:
             raise ValueError(
-                f"Column {column!r} held numbers in fit and does not hold numbers now. Give it in the same form."
+                f"Column {column!r} held numbers in fit but does not hold numbers now. Pass it in the same form."
             )
         return content.numbers
 
     def encode_new(self, content: Content, column: str) -> Any:
         if self.levels is None:
             return self.encode(content, column)
-        # A function can compare levels that fit has not seen, so it gets the values as they are.
+        # A function can compare levels that did not occur in fit, so it gets the values themselves.
         values: Any = content.numbers.tolist() if content.numbers is not None else content.values
         new = np.empty(len(values), dtype=object)
         new[:] = values
@@ -129,7 +129,7 @@ class Function(Dissimilarity):
         return self.function
 
     def sort_key(self, codes: Table) -> tuple[str, bytes]:
-        # Two functions are told apart by what they make of the first samples.
+        # Two functions are distinguished by their results on the first samples.
         some = codes[~np.isnan(codes)][:SAMPLES_COMPARED]
         return "", self.pairs(some, some).tobytes()
 

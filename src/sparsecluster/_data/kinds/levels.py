@@ -1,4 +1,4 @@
-"""Categories: levels that are the same or not, and ordered levels compared by the distance of their ranks."""
+"""Categories: levels that are equal or not, and ordered levels compared by the distance between their ranks."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..content import Content, is_missing
 from .base import Dissimilarity, observed_by_cluster, register
 from .numbers import Distance, SortedMeasure, coordinate_features, distance_features
 
-# ---------------------------------------------------------------- what columns with levels share
+# ---------------------------------------------------------------- helpers for columns with levels
 
 
 def ascending(levels: list[Any]) -> tuple[Any, ...]:
@@ -25,7 +25,7 @@ def ascending(levels: list[Any]) -> tuple[Any, ...]:
 
 
 def codes_of(content: Content, levels: tuple[Any, ...], unknown: float) -> Floats:
-    """The place of every value among the levels, NaN where it is missing, `unknown` where it is no level."""
+    """The position of every value among the levels; NaN if it is missing, `unknown` if it is not among them."""
     if content.numbers is not None and all(isinstance(level, float | int) for level in levels):
         numbers, known = content.numbers, np.array(levels, dtype=np.float64)
         places = np.minimum(np.searchsorted(known, numbers), known.size - 1)
@@ -33,37 +33,40 @@ def codes_of(content: Content, levels: tuple[Any, ...], unknown: float) -> Float
     values = content.numbers.tolist() if content.numbers is not None else content.values
     assert values is not None
     codes: dict[Any, float] = {level: float(code) for code, level in enumerate(levels)}
-    # One look at every different value; NaN differs from itself, so missing values are looked up by identity.
+    # Each distinct value is looked up once; NaN differs from itself, so missing values are found by identity.
     found = {value: np.nan if is_missing(value) else codes.get(value, unknown) for value in set(values)}
     return np.array([found[value] for value in values], dtype=np.float64)
 
 
 def values_of(codes: Table, levels: tuple[Any, ...]) -> Any:
-    """The levels that codes stand for; None where they are missing."""
+    """The levels that the codes stand for; None for missing values."""
     places = np.where(np.isnan(codes), len(levels), codes).astype(int)
     return np.array([*levels, None], dtype=object)[places]
 
 
 def indicators(codes: Floats) -> Floats:
-    """A column for each level, n x L, of which half the squared distance is 0 or 1; NaN where missing."""
+    """One column per level, of shape (n_samples, n_levels), NaN for missing values.
+
+    The columns are scaled so that the squared distance of two different levels is 1.
+    """
     levels = np.unique(codes[~np.isnan(codes)])
     table = (codes[:, None] == levels) / np.sqrt(2.0)
     table[np.isnan(codes)] = np.nan
     return np.asarray(table)
 
 
-# ---------------------------------------------------------------- same or different
+# ---------------------------------------------------------------- equal or different
 
 
 @dataclass(frozen=True)
 class LevelMeasure:
-    """1 - q_l - (1 - sum q^2) / 2 with q the shares of the levels in the cluster; the last row is for other levels."""
+    """1 - q_l - (1 - sum q^2) / 2, where q_l is the share of level l in the cluster; last row: any other level."""
 
     apart: Floats
 
     @classmethod
     def make(cls, codes: Table, labels: Any, k: int) -> Self:
-        """From the codes of `fit`."""
+        """The measure for the codes and labels of `fit`."""
         n_levels = int(np.nanmax(codes)) + 1
         members = observed_by_cluster(codes, labels, k)
         counts = np.array([[*np.bincount(each.astype(int), minlength=n_levels), 0] for each in members])
@@ -79,14 +82,14 @@ class LevelMeasure:
     def check(self) -> int:
         apart = self.apart
         if not (isinstance(apart, np.ndarray) and apart.dtype == np.float64 and apart.ndim == 2):
-            raise ValueError("the distances of the levels must be a table of numbers")
+            raise ValueError("the distances of the levels must be a two-dimensional array of numbers")
         return int(apart.shape[1])
 
 
 @register("hamming", measures=[LevelMeasure])
 @dataclass(frozen=True)
 class Hamming(Dissimilarity):
-    """delta(x, y) = 1 if the levels differ, else 0: half the squared distance of indicator columns."""
+    """delta(x, y) = 1 if the levels differ, else 0: half the squared distance between indicator columns."""
 
     levels: tuple[Any, ...] = ()
 
@@ -100,7 +103,7 @@ class Hamming(Dissimilarity):
         return cls(ascending(content.distinct()))
 
     def encode(self, content: Content, column: str) -> Floats:
-        # A level that fit did not see gets a code that no other has.
+        # A level that did not occur in fit gets a code of its own.
         return codes_of(content, self.levels, float(len(self.levels)))
 
     def decode(self, codes: Table) -> Any:
@@ -110,7 +113,7 @@ class Hamming(Dissimilarity):
         return (left[:, None] != right[None, :]).astype(np.float64)
 
     def block(self, codes: Floats) -> Block:
-        """Corners of a simplex, one for each level."""
+        """The corners of a simplex, one per level."""
         return level_block(codes)
 
     def is_squared_difference(self, codes: Table) -> bool:
@@ -149,14 +152,14 @@ class Ordinal(Dissimilarity):
     def learn(cls, content: Content, column: str) -> Self:
         if content.has_levels and content.order is None:
             raise ValueError(
-                f'metric="ordinal" compares ranks, and the levels of column {column!r} have no order. Make it an '
+                f'metric="ordinal" compares ranks, but the levels of column {column!r} have no order. Make it an '
                 'ordered category, or use "hamming".'
             )
         return cls(content.order or ascending(content.distinct()))
 
     def encode(self, content: Content, column: str) -> Floats:
         if content.numbers is not None and all(isinstance(level, float | int) for level in self.levels):
-            # A number between two levels has a rank between theirs.
+            # A number between two levels gets a rank between theirs.
             known = np.array(self.levels, dtype=np.float64)
             return np.interp(content.numbers, known, np.arange(known.size))
         return codes_of(content, self.levels, np.nan)
@@ -174,6 +177,6 @@ class Ordinal(Dissimilarity):
         return SortedMeasure.make(codes, labels, k)
 
     def center(self, codes: Table) -> Any:
-        """The middle level; the lower of two, since half a level does not exist."""
+        """The median level; of two middle levels, the lower one."""
         observed = np.sort(codes[~np.isnan(codes)])
         return self.levels[int(observed[(observed.size - 1) // 2])] if observed.size else None

@@ -14,7 +14,7 @@ from ..._features.manhattan import ManhattanFeatures
 from ..content import Content
 from .base import Dissimilarity, observed_by_cluster, register
 
-# ---------------------------------------------------------------- what both share
+# ---------------------------------------------------------------- all numbers
 
 
 class Numbers(Dissimilarity):
@@ -27,14 +27,14 @@ class Numbers(Dissimilarity):
         if content.numbers is None:
             advice = "hamming" if content.order is None else "ordinal"
             raise ValueError(
-                f'metric="{cls.name}" compares numbers, and column {column!r} holds levels. Use "{advice}" for it.'
+                f'metric="{cls.name}" compares numbers, but column {column!r} holds levels. Use "{advice}" for it.'
             )
         return cls()
 
     def encode(self, content: Content, column: str) -> Floats:
         if content.numbers is None:
             raise ValueError(
-                f"Column {column!r} held numbers in fit and does not hold numbers now. Give it in the same form."
+                f"Column {column!r} held numbers in fit but does not hold numbers now. Pass it in the same form."
             )
         return content.numbers
 
@@ -42,7 +42,7 @@ class Numbers(Dissimilarity):
 def coordinate_features(
     kinds: Sequence[Any], table: Floats, standardize: bool, shares: Floats, owners: Subset
 ) -> Features:
-    """Features of columns whose dissimilarity is a squared distance of coordinates, which `block` gives."""
+    """Features of columns whose dissimilarity is a squared distance between the coordinates in `block`."""
     blocks = [kind.block(codes) for kind, codes in zip(kinds, table.T, strict=True)]
     return CoordinateFeatures(blocks, standardize, shares, owners)
 
@@ -50,7 +50,7 @@ def coordinate_features(
 def distance_features(
     kinds: Sequence[Any], table: Floats, standardize: bool, shares: Floats, owners: Subset
 ) -> Features:
-    """Features of columns whose dissimilarity is the distance of their codes."""
+    """Features of columns whose dissimilarity is the distance between codes."""
     return ManhattanFeatures(table, standardize, shares, owners)
 
 
@@ -59,17 +59,17 @@ def distance_features(
 
 @dataclass(frozen=True)
 class MeanMeasure:
-    """((x - m_c) / u)^2 with m_c the mean of the cluster and u a unit that keeps squares within range."""
+    """((x - m_c) / u)^2, where m_c is the mean of the cluster and u is a unit that keeps squares within range."""
 
     means: Floats
     unit: float
 
     @classmethod
     def make(cls, values: Table, labels: Any, k: int) -> Self:
-        """From the values of `fit`."""
+        """The measure for the values and labels of `fit`."""
         observed = np.flatnonzero(~np.isnan(values))
         known, own = values[observed].astype(np.float64), labels[observed]
-        # Means of differences, so that a small spread about a large value keeps its digits.
+        # Means are computed from the smallest value, so that a small spread about a large value keeps its digits.
         origin = known.min()
         with np.errstate(invalid="ignore"):
             means = np.bincount(own, known - origin, k) / np.bincount(own, minlength=k)
@@ -99,7 +99,7 @@ class SquaredEuclidean(Numbers):
         return np.asarray((left[:, None] - right[None, :]) ** 2, dtype=np.float64)
 
     def block(self, codes: Floats) -> Block:
-        """The codes are the coordinates."""
+        """The codes themselves as coordinates."""
         return Block(codes[:, None])
 
     def is_squared_difference(self, codes: Table) -> bool:
@@ -121,7 +121,7 @@ class SquaredEuclidean(Numbers):
 
 @dataclass(frozen=True)
 class SortedMeasure:
-    """Mean |x - y| over the sorted values y of the cluster by running sums, less half of their mean distance."""
+    """Mean of |x - y| over the sorted values y of the cluster, from running sums, minus half of their mean distance."""
 
     runs: Sequence[Floats]
     sums: Sequence[Floats]
@@ -130,8 +130,8 @@ class SortedMeasure:
 
     @classmethod
     def make(cls, values: Table, labels: Any, k: int) -> Self:
-        """From the values of `fit`."""
-        # From the smallest value on, so that a small spread about a large value keeps its digits.
+        """The measure for the values and labels of `fit`."""
+        # Measured from the smallest value, so that a small spread about a large value keeps its digits.
         origin = float(np.nanmin(values))
         runs = [np.sort(each.astype(np.float64)) for each in observed_by_cluster(values - origin, labels, k)]
         sums = [np.concatenate([[0.0], np.cumsum(run)]) for run in runs]
@@ -148,7 +148,7 @@ class SortedMeasure:
 
     def check(self) -> int:
         if not len(self.runs) == len(self.sums) == len(self.halves):
-            raise ValueError("the sorted values of the clusters do not fit together")
+            raise ValueError("the sorted values of the clusters are inconsistent")
         return len(self.runs)
 
 
@@ -163,7 +163,7 @@ def mean_distance(new: Table, run: Floats, sums: Floats) -> Floats:
 @register("manhattan", "euclidean", measures=[SortedMeasure])
 @dataclass(frozen=True)
 class Distance(Numbers):
-    """delta(x, y) = |x - y|, which of one number is both the Manhattan and the Euclidean distance."""
+    """delta(x, y) = |x - y|, which for single numbers is both the Manhattan and the Euclidean distance."""
 
     words = "distance"
     features = staticmethod(distance_features)

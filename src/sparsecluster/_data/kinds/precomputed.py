@@ -1,4 +1,4 @@
-"""Dissimilarities that the user has computed: one n x n matrix per feature, and no values."""
+"""Dissimilarities computed by the user: one n x n matrix per feature, and no values."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from .base import Dissimilarity
 
 @dataclass(frozen=True)
 class CrossMeasure:
-    """Mean of the given dissimilarities to the samples of the cluster, less half of that of their pairs."""
+    """Mean of the given dissimilarities to the samples of the cluster, minus half of the mean over their pairs."""
 
     members: Sequence[Any]
     halves: Sequence[float]
 
     @classmethod
     def make(cls, matrix: Table, labels: Any, k: int) -> Self:
-        """From the matrix of `fit`."""
+        """The measure for the matrix and labels of `fit`."""
         members = [np.flatnonzero(labels == c) for c in range(k)]
         return cls(members, [float(observed_mean(matrix[np.ix_(each, each)])) / 2 for each in members])
 
@@ -35,7 +35,7 @@ class CrossMeasure:
 
 
 def observed_mean(block: Table, axis: int | None = None) -> Any:
-    """Mean of what is observed; NaN if nothing is."""
+    """Mean of the observed entries; NaN if there are none."""
     observed = ~np.isnan(block)
     with np.errstate(invalid="ignore"):
         return np.where(observed, block, 0.0).sum(axis=axis) / observed.sum(axis=axis)
@@ -43,7 +43,7 @@ def observed_mean(block: Table, axis: int | None = None) -> Any:
 
 @dataclass(frozen=True)
 class Precomputed(Dissimilarity):
-    """delta(i, j) is what the matrix says; samples are not known by anything else."""
+    """delta(i, j) is entry (i, j) of the matrix; nothing else is known about the samples."""
 
     name = "precomputed"
     words = "a matrix of dissimilarities"
