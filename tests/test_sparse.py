@@ -11,11 +11,12 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from sparsecluster import SASClustering
 from sparsecluster._clusterers.kmeans import KMeans
 from sparsecluster._data.arrange import arrangement
 from sparsecluster._data.arrange_sparse import sparse_arrangement
-from sparsecluster._features.numeric import NumericFeatures, Source
 from sparsecluster._data.source_sparse import SparseSource
+from sparsecluster._features.numeric import NumericFeatures, Source
 from sparsecluster._features.sparse import DENSE_SHARE
 from sparsecluster._kernels.pairs import improve_pairs
 from sparsecluster._kernels.sparse import improve_sparse, seed_sparse
@@ -142,6 +143,30 @@ def test_pairs_and_rows_are_those_of_the_dense_table(table, subset, standardize)
     rows = coordinates(same.rows(np.array(subset)))
     near(rows @ rows.T, pairs)
     np.testing.assert_allclose(rows, features.table[:, subset], rtol=0, atol=1e-13 * np.abs(rows).max())
+
+
+@pytest.mark.parametrize("standardize", [True, False])
+def test_grouped_columns_count_as_in_the_dense_table(standardize):
+    table = random_sparse(np.random.default_rng(3), 20, 7)
+    names = [f"x{a}" for a in range(7)]
+    readings = [
+        SASClustering(feature_groups={"g": names[:3]}, standardize=standardize).read(X)
+        for X in (table, sparse.csr_array(table))
+    ]
+    dense, same = (reading.source.features() for reading in readings)
+    # Columns may come in another order, so their totals are compared as they are in the table.
+    totals = [
+        dict(zip(reading.source.columns.tolist(), features.total, strict=True))
+        for reading, features in zip(readings, (dense, same), strict=True)
+    ]
+    assert totals[0] == pytest.approx(totals[1])
+    every = np.arange(dense.n_features)
+    rows = [np.argsort(reading.source.samples) for reading in readings]
+    similarities = [
+        features.pairs(every).similarity[np.ix_(order, order)]
+        for features, order in zip((dense, same), rows, strict=True)
+    ]
+    np.testing.assert_allclose(*similarities, atol=1e-12)
 
 
 @pytest.mark.parametrize("standardize", [True, False])

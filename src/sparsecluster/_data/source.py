@@ -15,6 +15,7 @@ from .._features.mixed import owners_of, shares_of, together
 from .._features.numeric import NumericFeatures, Source
 from .arrange import arrangement
 from .centers import table_centers
+from .check_matrices import count_distinct
 from .checks import observed_counts, observed_enough, varies
 from .kinds import Dissimilarity, Precomputed
 
@@ -147,7 +148,9 @@ class MatrixSource:
     def take(self, places: Subset, n_clusters: int) -> MatrixSource | None:
         samples = self.samples[places]
         usable = np.array([(self.matrices[a][np.ix_(samples, samples)] > 0).any() for a in self.columns.tolist()])
-        return replace(self, samples=samples, columns=self.columns[usable]) if usable.any() else None
+        if not usable.any() or count_distinct(self.matrices.arranged(samples)) < n_clusters:
+            return None
+        return replace(self, samples=samples, columns=self.columns[usable])
 
     def look(self, column: int, samples: Any, at: Subset) -> Table:
         matrix = self.matrices[column]

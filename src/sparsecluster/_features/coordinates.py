@@ -16,8 +16,8 @@ from .._kernels.missing import seen_scores
 from .._kernels.objective import between_scores
 from .._kernels.order import shuffle_columns
 from .._kernels.select import take_columns
-from .alone import level_labels, level_score, runs_labels, runs_within
-from .base import Features, Floats, Labels, Mask, Rows, SeenRows, Subset, quadratic_sums
+from .alone import level_labels, level_score, pairs_labels, runs_labels, runs_within
+from .base import Features, Floats, Labels, Mask, Pairs, Rows, SeenRows, Subset, quadratic_sums
 from .units import Flags, counted_totals, has_two_values
 
 
@@ -67,6 +67,8 @@ class CoordinateFeatures(Features):
         widths = np.array([block.coordinates.shape[1] for block in blocks])
         self.n_features, self.shares, self.streams = len(blocks), shares, streams
         self.levels = np.array([block.levels for block in blocks])
+        # Features of which nothing is known but several coordinates.
+        self.several = ~self.levels & (widths > 1)
         self.starts = np.concatenate([[0], np.cumsum(widths)])
         table = np.concatenate([block.coordinates for block in blocks], axis=1)
         self.n_samples = len(table)
@@ -79,8 +81,8 @@ class CoordinateFeatures(Features):
         self.table: Floats = np.nan_to_num(table, nan=0.0)
         if standardize:
             # Divide by the largest value first, so that squares of very large or small values stay within range.
-            largest = np.abs(self.table).max(axis=0)
-            self.table /= np.where(np.repeat(self.levels, widths), 1.0, largest)
+            largest = np.maximum.reduceat(np.abs(self.table).max(axis=0), self.starts[:-1])
+            self.table /= np.repeat(np.where(self.levels, 1.0, largest), widths)
         columns = np.einsum("ia,ia->a", self.table, self.table)
         total = np.add.reduceat(columns, self.starts[:-1])
         two_valued, apart = self._two_valued()
@@ -103,7 +105,7 @@ class CoordinateFeatures(Features):
         first = self.starts[:-1]
         numbers = self._with_missing(first)
         apart = (np.fmax.reduce(numbers, axis=0) - np.fmin.reduce(numbers, axis=0)) ** 2
-        return self.levels | has_two_values(numbers), np.where(self.levels, 1.0, apart)
+        return self.levels | (has_two_values(numbers) & ~self.several), np.where(self.levels, 1.0, apart)
 
     def columns(self, subset: Subset) -> Subset:
         """The columns of a subset of the features."""
@@ -150,19 +152,33 @@ class CoordinateFeatures(Features):
     def univariate(self, n_clusters: int) -> Floats:
         if n_clusters not in self._best_scores:
             best = np.ones(self.n_features)
-            numbers = np.flatnonzero(~self.levels)
+            numbers = np.flatnonzero(~self.levels & ~self.several)
             columns = self.starts[:-1][numbers]
             best[numbers] = 1.0 - runs_within(self._with_missing(columns), n_clusters) / self._columns[columns]
             for a in np.flatnonzero(self.levels).tolist():
                 codes = self._codes(a)
                 best[a] = level_score(np.unique(codes[~np.isnan(codes)], return_counts=True)[1], n_clusters)
+            for a in np.flatnonzero(self.several).tolist():
+                labels = self.univariate_labels(a, n_clusters)
+                best[a] = self.scores(labels, n_clusters)[a] / self.shares[a]
             self._best_scores[n_clusters] = self.shares * best
         return self._best_scores[n_clusters]
 
     def univariate_labels(self, feature: int, n_clusters: int) -> Labels:
         if self.levels[feature]:
             return level_labels(self._codes(feature), n_clusters)
+        if self.several[feature]:
+            return self._climbed_labels(feature, n_clusters)
         return runs_labels(self._with_missing(self.columns(np.array([feature])))[:, 0], n_clusters)
+
+    def _climbed_labels(self, feature: int, n_clusters: int) -> Labels:
+        """A good clustering by several coordinates, the same for equal rows in any order: a permuted copy finds it, too."""
+        subset = np.array([feature])
+        order = np.lexsort(self._with_missing(self.columns(subset)).T)
+        similarity = self.pairs(subset).similarity
+        labels = np.empty(self.n_samples, np.int32)
+        labels[order] = pairs_labels(Pairs(similarity[np.ix_(order, order)]), n_clusters)
+        return labels
 
     def _with_missing(self, columns: Any) -> Floats:
         table = self.table[:, columns]

@@ -69,8 +69,10 @@ def centered_columns(part: Any, standardize: bool, owners: Subset) -> tuple[Colu
         scale = np.maximum.reduceat(np.abs(values), starts[:-1])
         values, means = values / scale[column], means / scale
     total = over((values - means[column]) ** 2) + (n - counts) * means**2
-    if standardize:
-        counted = counted_totals(total, True, *two_values(values, starts, n), shares_of(owners))
+    shares = shares_of(owners)
+    # Columns of a group count by their shares, whether standardized or not.
+    if standardize or shares.min() < 1.0:
+        counted = counted_totals(total, standardize, *two_values(values, starts, n), shares)
         scale = np.sqrt(total / counted)
         values, means, total = values / scale[column], means / scale, counted
     return Columns(values, part.indices.astype(np.int32), starts, means), total
