@@ -1,4 +1,4 @@
-"""Gene expression: each sample centered and scaled, after logarithms where the values ask for them."""
+"""Preprocessing of gene expression data."""
 
 from __future__ import annotations
 
@@ -11,24 +11,30 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from ._features.base import Floats
 from ._utils.checks import check_bool
 
-# Counts and raw intensities go beyond this; logarithms of them do not.
+# Counts and raw intensities exceed this value, but their logarithms do not.
 LARGEST_LOG = 50.0
 
 
 class ExpressionScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
-    """Prepares samples x genes: log2(1 + x) where the values ask for it, then every sample to mean 0 and variance 1.
+    """Transform gene expression data by log2(1 + x) if necessary, and scale each sample to mean 0 and variance 1.
 
-    Samples differ in how much of everything was measured; this puts them on the same footing. Logarithms are taken if
-    no value is below zero and some are above 50. Gaps stay gaps.
+    Samples differ in their total amount of measured material, and scaling makes them comparable. With `log="auto"`,
+    logarithms are taken if no value is negative and some value is above 50, which is typical of counts and raw
+    intensities. Missing values stay missing.
 
     Parameters
     ----------
     log : "auto" or bool, default="auto"
-        Whether to take logarithms.
+        Whether to take logarithms. "auto" decides by the range of the values.
 
     Attributes
     ----------
-    log_ : whether logarithms are taken.
+    log_ : bool
+        Whether logarithms are taken.
+    n_features_in_ : int
+        Number of columns seen during `fit`.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the columns seen during `fit`. Defined only if X has column names that are all strings.
 
     Examples
     --------
@@ -49,25 +55,55 @@ class ExpressionScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         return tags
 
     def fit(self, X: Any, y: None = None) -> Self:
-        """Decide whether to take logarithms."""
+        """Decide whether to take logarithms.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+            Expression of each gene (column) in each sample (row). Missing values are allowed.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        self : object
+            Fitted transformer.
+        """
         if self.log != "auto":
             check_bool("log", self.log, ' or "auto"')
         table = self._read(X, reset=True)
         low, high = np.nanmin(table), np.nanmax(table)
         self.log_ = bool(low >= 0 and high > LARGEST_LOG) if self.log == "auto" else bool(self.log)
         if self.log_ and low < 0:
-            raise ValueError(f"log=True needs values of at least 0; the smallest is {low:.4g}.")
+            raise ValueError(
+                f"log=True requires values of at least 0; the smallest is {low:.4g}. Use log=False if the values are "
+                "logarithms already."
+            )
         return self
 
     def transform(self, X: Any) -> Floats:
-        """Every sample on the same footing."""
+        """Take logarithms if `fit` decided so, and scale each sample to mean 0 and variance 1.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+            Samples with the same columns as in `fit`. Missing values are allowed.
+
+        Returns
+        -------
+        X_scaled : ndarray of shape (n_samples, n_features)
+            Scaled samples.
+        """
         check_is_fitted(self)
         table = self._read(X, reset=False).astype(np.float64)
         if self.log_:
             if np.nanmin(table) < 0:
-                raise ValueError("Logarithms were taken in fit, and now some values are below 0.")
+                raise ValueError(
+                    "Logarithms were taken in fit, but some of the new values are below 0. Pass values on the same "
+                    "scale as in fit."
+                )
             table = np.log2(1.0 + table)
-        # Of a sample without any value there is nothing to say; it stays as it is.
+        # A sample without any observed value is left unchanged.
         seen = ~np.isnan(table)
         counts = np.maximum(seen.sum(axis=1, keepdims=True), 1)
         table = table - np.where(seen, table, 0.0).sum(axis=1, keepdims=True) / counts

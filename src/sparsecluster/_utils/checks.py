@@ -9,12 +9,12 @@ from numbers import Integral, Real
 
 import numpy as np
 
-# Names listed in a message before it says "and n more".
+# The number of names that a message lists before it says "and n more".
 NAMES_SHOWN = 5
 
 
 def check_choice(name: str, value: object, allowed: Sequence[str], advice: str = "") -> str:
-    """One of a few words."""
+    """Check that a value is one of a few words."""
     if isinstance(value, str) and value in allowed:
         return value
     near = difflib.get_close_matches(str(value), allowed, n=1)
@@ -24,7 +24,7 @@ def check_choice(name: str, value: object, allowed: Sequence[str], advice: str =
 
 
 def check_count(name: str, value: object, low: int, high: int | None = None, advice: str = "") -> int:
-    """A whole number in [low, high]."""
+    """Check that a value is a whole number in [low, high]."""
     allowed = f"a whole number of at least {low}" if high is None else f"a whole number in [{low}, {high}]"
     is_count = isinstance(value, Integral) and not isinstance(value, bool | np.bool_)
     if is_count and low <= value and (high is None or value <= high):  # type: ignore[operator]
@@ -33,26 +33,26 @@ def check_count(name: str, value: object, low: int, high: int | None = None, adv
 
 
 def check_number(name: str, value: object, allowed: str, fits: Callable[[float], bool], advice: str = "") -> float:
-    """A number for which `fits` is true, as `allowed` says in words."""
+    """Check that a value is a number for which `fits` is true. `allowed` describes such numbers in words."""
     if isinstance(value, Real) and not isinstance(value, bool | np.bool_) and fits(float(value)):
         return float(value)
     raise ValueError(f"{name} must be {allowed}; got {value!r}.{advice and ' ' + advice}")
 
 
 def check_bool(name: str, value: object, advice: str = "") -> None:
-    """True or False, not something that only counts as one of them."""
+    """Check that a value is True or False, not merely truthy or falsy."""
     if not isinstance(value, bool | np.bool_):
         raise ValueError(f"{name} must be True or False{advice}; got {value!r}.")
 
 
 def check_jobs(value: object) -> None:
-    """A number of threads as joblib takes it."""
+    """Check a number of threads as joblib accepts it."""
     if value is not None and (not isinstance(value, Integral) or value == 0):
-        raise ValueError(f"n_jobs must be None, a number of threads, or -1 for all of them; got {value!r}.")
+        raise ValueError(f"n_jobs must be None, a number of threads, or -1 for all processors; got {value!r}.")
 
 
 def check_size(value: object, n_features: int) -> int | None:
-    """The number of features asked for; None for "auto"."""
+    """Return the requested number of features, or None for "auto"."""
     name, advice = "n_features_to_select", 'Use "auto" to tune it.'
     if isinstance(value, str) and value == "auto":
         return None
@@ -67,7 +67,7 @@ def check_size(value: object, n_features: int) -> int | None:
 
 
 def frames_in_package() -> int:
-    """How many frames above the caller's a warning must point, to be at the user's own line."""
+    """Return the `stacklevel` at which a warning points to the user's own line of code."""
     package = __name__.partition(".")[0]
     frame, level = sys._getframe(1), 1
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == package:
@@ -76,12 +76,12 @@ def frames_in_package() -> int:
 
 
 def and_more(count: int) -> str:
-    """What follows the names shown if there are more."""
+    """Return the text that follows the names shown if there are more of them."""
     return f" and {count - NAMES_SHOWN} more" if count > NAMES_SHOWN else ""
 
 
 def listed(names: Iterable[object]) -> str:
-    """The first names in quotes, and how many more there are.
+    """Return the first names in quotes, followed by how many more there are.
 
     >>> listed("abcdefg")
     "'a', 'b', 'c', 'd', 'e' and 2 more"
@@ -91,5 +91,5 @@ def listed(names: Iterable[object]) -> str:
 
 
 def is_auto(value: object) -> bool:
-    """Whether a parameter is left to the method."""
+    """Whether a parameter has the value "auto"."""
     return isinstance(value, str) and value == "auto"

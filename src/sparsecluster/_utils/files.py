@@ -1,4 +1,4 @@
-"""Writing files whole or not at all."""
+"""Writing files completely or not at all."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from pathlib import Path
 
 
 def write(file: Path, content: str | bytes) -> Path:
-    """Write to a temporary name in the same folder and move it, so that no half of a file is ever seen."""
+    """Write a file under a temporary name in the same folder and rename it, so that nobody ever sees half a file."""
     file.parent.mkdir(parents=True, exist_ok=True)
     data = content.encode() if isinstance(content, str) else content
     part = file.with_name(f".{file.name}-{secrets.token_hex(4)}.part")
     try:
-        # Opened anew, so that it has the permissions that the user's files have.
+        # A file created by `open`, unlike one from `tempfile`, gets the user's default permissions.
         with part.open("xb") as new:
             new.write(data)
         os.replace(part, file)

@@ -1,4 +1,4 @@
-"""Checks of parameters that several estimators have: each is stated once."""
+"""Checks of the parameters that several estimators have in common."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from sklearn.utils import check_random_state
 
 from .checks import check_bool, check_choice, check_count, check_jobs
 
-# The smallest whole number that each may be; those in OPTIONAL may also be None.
+# The smallest whole number that is allowed for each parameter. Those in OPTIONAL may also be None.
 COUNTS = {"n_clusters": 2, "n_permutations": 1, "n_bootstraps": 1, "max_iter": 1, "step": 1, "subsample": 1}
 OPTIONAL = ("step", "subsample")
 CHOICES = {
@@ -23,7 +23,7 @@ FLAGS = ("standardize", "consensus")
 
 
 def check_parameters(given: Mapping[str, Any]) -> None:
-    """Check those parameters of an estimator that do not depend on the data and mean the same everywhere."""
+    """Check the parameters that do not depend on the data and mean the same in every estimator."""
     for name, low in COUNTS.items():
         if name in given and not (name in OPTIONAL and given[name] is None):
             check_count(name, given[name], low)
@@ -39,5 +39,5 @@ def check_parameters(given: Mapping[str, Any]) -> None:
 
 
 def rng_of(random_state: Any) -> np.random.Generator:
-    """The generator that a seed, a RandomState or None stands for."""
+    """Return a generator for a seed, a RandomState or None."""
     return np.random.default_rng(check_random_state(random_state).randint(2**31))

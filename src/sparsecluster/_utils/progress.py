@@ -1,4 +1,4 @@
-"""A line that says what is being done and how long it will take, for people at a terminal."""
+"""A line on the terminal that shows what is being computed and how long it will take."""
 
 from __future__ import annotations
 
@@ -11,15 +11,16 @@ T = TypeVar("T")
 
 Verbosity = bool | Literal["auto"]
 
-# What ends sooner needs no progress.
+# Work that takes less time than this does not need a progress line.
 PATIENCE_SECONDS = 2.0
 REFRESH_SECONDS = 0.2
 
 
 class Progress:
-    """Counts steps of named stages on standard error.
+    """Counts the steps of named stages on standard error.
 
-    `verbose="auto"` speaks after two seconds and only to a terminal; True speaks at once, to anything; False never.
+    `verbose="auto"` shows progress after two seconds, and only on a terminal. True shows it immediately, wherever
+    standard error goes. False never shows it.
     """
 
     def __init__(self, verbose: Verbosity = "auto") -> None:
@@ -29,7 +30,7 @@ class Progress:
         self._width = 0
 
     def track(self, steps: Iterable[T], what: str, total: int) -> Iterator[T]:
-        """Pass `steps` on, counting them."""
+        """Pass on `steps` while counting them."""
         start = time.monotonic()
         try:
             for done, step in enumerate(steps, 1):

@@ -1,1 +1,1 @@
-"""The methods that SAS clustering is compared with, behind the same API; one paper, one file."""
+"""The estimators: SAS clustering and the methods it is compared with, one file per method."""

@@ -1,4 +1,4 @@
-"""What every estimator here shares: reading, the selector API, prediction by the nearest cluster, a summary."""
+"""What all estimators share: reading the data, the selector API, assigning new samples, and a summary in words."""
 
 from __future__ import annotations
 
@@ -23,15 +23,22 @@ from ._validation import checked, names_of, refuse_sparse, refuse_words
 
 
 class SparseClusterer(SelectorMixin, ClusterMixin, BaseEstimator):
-    """Clusters samples and selects the features that make the clusters, with scikit-learn's selector API.
+    """Base class of the estimators, which cluster samples and select features through scikit-learn's selector API.
 
-    A subclass ends its `fit` with `_keep`, which sets
+    A subclass ends its `fit` with `_keep`, which sets the attributes below and those that its `Result` names.
 
-    - labels_ : cluster of every sample; clusters are numbered from the largest to the smallest,
-    - support_ : mask of the selected features,
-    - feature_scores_ : 1 - Delta_a[C] / T_a of every feature, 0 for columns that were left out,
-    - feature_weights_ : how many times every feature counts, if the method has weights,
-    - cluster_centers_ : the middle of every column in every cluster, in the units of X, if all columns have one.
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n_samples,)
+        Cluster of each sample. Clusters are numbered from the largest (0) to the smallest.
+    support_ : ndarray of shape (n_features,), dtype=bool
+        Mask of the selected features.
+    feature_scores_ : ndarray of shape (n_features,)
+        Score 1 - Delta_a[C] / T_a of each feature, and 0 for columns that were left out.
+    feature_weights_ : ndarray of shape (n_features,)
+        Weight of each feature. Only available if the method has weights.
+    cluster_centers_ : ndarray of shape (n_clusters, n_features)
+        Center of each column in each cluster, in the units of X. Only available if every column has a center.
     """
 
     n_clusters: int
@@ -52,18 +59,20 @@ class SparseClusterer(SelectorMixin, ClusterMixin, BaseEstimator):
     def read(self, X: Any) -> Reading:
         """Read a table as `fit` does, without fitting.
 
-        The reading can be given to `fit` in the place of the table, also of other estimators with the same `metric`:
-        several numbers of clusters can be tried on one reading.
+        The result can be passed to `fit` in place of the table, also to the `fit` of another estimator. In this way,
+        several numbers of clusters can be tried while the table is read only once. The parameters `metric`,
+        `feature_groups` and `standardize` take effect when the table is read.
 
         Parameters
         ----------
         X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-            The table; or p matrices of shape (n_samples, n_samples) with metric="precomputed".
+            The table. With `metric="precomputed"`, p matrices of shape (n_samples, n_samples).
 
         Returns
         -------
-        Reading
-            The table as numbers, with what they mean, the names of the columns, and notes.
+        reading : Reading
+            The table as numbers, with the dissimilarity and the name of each column, and notes about columns that are
+            left out.
 
         Examples
         --------
@@ -77,7 +86,7 @@ class SparseClusterer(SelectorMixin, ClusterMixin, BaseEstimator):
         return self._read_as(X, self._request())
 
     def _request(self) -> Request:
-        """How this estimator reads tables."""
+        """Return the parameters that determine how this estimator reads a table."""
         given = vars(self)
         metric, groups = given.get("metric", "auto"), given.get("feature_groups")
         return Request(metric, groups, bool(given.get("standardize", True)))
@@ -86,14 +95,14 @@ class SparseClusterer(SelectorMixin, ClusterMixin, BaseEstimator):
         if isinstance(request.metric, str) and request.metric == "precomputed":
             reading = read_matrices(X, request)
             self.n_features_in_ = reading.n_columns
-            # Matrices have no names; those of an earlier fit must not stay.
+            # Matrices have no column names, and those of an earlier fit must not be kept.
             self.__dict__.pop("feature_names_in_", None)
             return reading
         given = checked(self, X, reset=True)
         return (read_sparse if hasattr(given.X, "tocsc") else read_table)(given, request)
 
     def _reading(self, X: Any) -> Reading:
-        """The reading of X for as many clusters as are asked for; what is left out is said in warnings."""
+        """Read X for the requested number of clusters, and warn about columns that are left out."""
         if isinstance(X, Reading):
             reading, self.n_features_in_ = X, X.n_columns
             self.__dict__.pop("feature_names_in_", None)
@@ -110,26 +119,41 @@ class SparseClusterer(SelectorMixin, ClusterMixin, BaseEstimator):
 
     @abstractmethod
     def fit(self, X: Any, y: None = None) -> Self:
-        """Find the clusters of the rows of X and the columns that make them."""
-
-    def fit_predict(self, X: Any, y: None = None) -> npt.NDArray[np.intp]:
-        """Fit, and return the labels.
+        """Cluster the samples and select the features that separate the clusters.
 
         Parameters
         ----------
-        X : as in `fit`.
-        y : ignored.
+        X : array-like or data frame of shape (n_samples, n_features)
+            The table.
+        y : None
+            Ignored.
 
         Returns
         -------
-        ndarray of shape (n_samples,)
-            Cluster of every sample.
+        self : object
+            Fitted estimator.
+        """
+
+    def fit_predict(self, X: Any, y: None = None) -> npt.NDArray[np.intp]:
+        """Fit the estimator and return the cluster of each sample.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+            The table, as in `fit`.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        labels : ndarray of shape (n_samples,)
+            Cluster of each sample.
         """
         return self.fit(X).labels_
 
     def _keep(self, reading: Reading, features: Features, found: Result) -> Self:
-        """Set what was found, in the user's order of samples, columns and clusters."""
-        # What an earlier fit set and this one does not must not stay.
+        """Set the attributes from a result, in the user's order of samples, columns and clusters."""
+        # Remove what an earlier fit has set, because this fit may not set all of it.
         for name in [name for name in vars(self) if name.endswith("_") and name not in LEARNED_IN_READING]:
             delattr(self, name)
         k = int(self.n_clusters)
@@ -154,7 +178,7 @@ class SparseClusterer(SelectorMixin, ClusterMixin, BaseEstimator):
         return self
 
     def _clusters_of(self, reading: Reading, features: Features, found: Result, order: Order) -> Clusters | None:
-        """What assigns new samples to the clusters; None for methods that cannot."""
+        """Return the object that assigns new samples to the clusters, or None if the method has none."""
         return None if found.clusters is None else found.clusters(order)
 
     # ------------------------------------------------------------ showing
@@ -164,8 +188,8 @@ class SparseClusterer(SelectorMixin, ClusterMixin, BaseEstimator):
 
         Returns
         -------
-        str
-            Sizes of the clusters, number of selected features, and the features of highest score.
+        text : str
+            The sizes of the clusters, the number of selected features, and the features with the highest scores.
         """
         check_is_fitted(self)
         sizes = np.bincount(self.labels_)
@@ -183,7 +207,7 @@ class SparseClusterer(SelectorMixin, ClusterMixin, BaseEstimator):
         )
 
     def _html_repr(self) -> str:
-        """What notebooks show: the result in words, above scikit-learn's picture of the estimator."""
+        """Show the summary above scikit-learn's diagram of the estimator in notebooks."""
         picture: str = super()._html_repr()
         if not hasattr(self, "labels_"):
             return picture
@@ -191,12 +215,12 @@ class SparseClusterer(SelectorMixin, ClusterMixin, BaseEstimator):
         return f"<p style='font-family:system-ui,sans-serif;line-height:1.5'>{lines}</p>{picture}"
 
 
-# Attributes that reading sets, which belong to the fit that follows it.
+# Attributes that are set while reading and therefore belong to the fit that follows.
 LEARNED_IN_READING = ("n_features_in_", "feature_names_in_")
 
 
 class CompleteNumbers:
-    """An estimator that takes dense tables of numbers without missing values."""
+    """Mixin for estimators that accept only dense tables of numbers without missing values."""
 
     n_features_in_: int
     support_: npt.NDArray[np.bool_]
@@ -208,7 +232,21 @@ class CompleteNumbers:
         return tags
 
     def read(self, X: Any) -> Reading:
-        """Read a table of numbers without missing values; see `SparseClusterer.read`."""
+        """Read a table as `fit` does, without fitting.
+
+        The result can be passed to `fit` in place of the table, so that several numbers of clusters can be tried while
+        the table is read only once.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+            Table of numbers without missing values.
+
+        Returns
+        -------
+        reading : Reading
+            The table, with the name of each column and notes about columns that are left out.
+        """
         name = type(self).__name__
         refuse_sparse(name, X)
         refuse_words(name, X)
@@ -216,17 +254,17 @@ class CompleteNumbers:
         return self._read_as(X, request)  # type: ignore[attr-defined]
 
     def _complete_table(self, reading: Reading) -> Floats:
-        """The numbers of a reading, in the order and with the columns that the features have."""
+        """Return the numbers of a reading, with samples and columns in the same order as in its features."""
         name, source = type(self).__name__, reading.source
         if not isinstance(source, TableSource):
-            raise TypeError(f"{name} takes dense tables of numbers. Read the table by {name}().read(X).")
+            raise TypeError(f"{name} requires a dense table of numbers. Read the table with {name}().read(X).")
         values = source.table.values
         missing = np.flatnonzero(np.isnan(values).any(axis=0))
         if missing.size:
             raise ValueError(
                 f"Input X contains NaN in {missing.size} of {reading.n_columns} columns: "
-                f"{listed(reading.names[a] for a in missing.tolist())}. {name} takes numbers without missing values: impute "
-                "them first, or use SASClustering or SparseKMeans, which need no imputation."
+                f"{listed(reading.names[a] for a in missing.tolist())}. {name} does not accept missing values. Impute "
+                "them first, or use SASClustering or SparseKMeans, which do not need imputation."
             )
         return values[np.ix_(source.samples, source.columns)].astype(np.float64)
 
@@ -235,13 +273,13 @@ class CompleteNumbers:
         values = new_values(self, X, np.arange(self.n_features_in_))
         if any(np.isnan(column).any() for column in values):
             raise ValueError(
-                f"Input X contains NaN; {type(self).__name__} takes samples without missing values. Impute them first."
+                f"Input X contains NaN, but {type(self).__name__} does not accept missing values. Impute them first."
             )
         return [values[a] for a in np.flatnonzero(self.support_)]
 
 
 def new_values(estimator: Any, X: Any, columns: npt.NDArray[np.intp]) -> list[Any]:
-    """What some of the columns say of new samples, read as in fit."""
+    """Return the values of some of the columns for new samples, read in the same way as in `fit`."""
     reader = estimator._kept.reader
     if isinstance(reader, TableReader):
         X = checked(estimator, X, reset=False, has_words=reader.has_words)
@@ -249,7 +287,7 @@ def new_values(estimator: Any, X: Any, columns: npt.NDArray[np.intp]) -> list[An
 
 
 class NearestCluster:
-    """Assigns new samples to the nearest cluster, by the selected features and their weights alone."""
+    """Mixin that assigns new samples to the nearest cluster, using only the selected features and their weights."""
 
     _kept: Kept
     support_: npt.NDArray[np.bool_]
@@ -260,43 +298,55 @@ class NearestCluster:
             return found.clusters(order)
         labels = order.clusters[found.labels].astype(np.int32)
         profiles = profiles_of(reading.source, features, labels, int(self.n_clusters), found.subset, found.weights)
-        # From the order of the source's columns to the user's.
+        # Put the columns from the order of the source into the user's order.
         return profiles._replace(columns=[profiles.columns[j] for j in np.argsort(np.argsort(order.chosen_columns))])
 
     def predict(self, X: Any) -> npt.NDArray[np.intp]:
-        """Assign samples to the nearest cluster, by the selected features alone.
+        """Assign samples to the nearest cluster, using only the selected features.
 
-        The nearest cluster is the one with the smallest mean dissimilarity to its samples less half of their own mean
-        dissimilarity, which for squared differences is the squared distance to the center.
+        In feature a, the distance of sample i to cluster C is
+
+            d_a(i, C) = mean_{j in C} delta_a(i, j) - (1/2) mean_{j, j' in C} delta_a(j, j'),
+
+        which for squared differences is the squared distance to the center of the cluster. `IFPCA` and
+        `RegularizedKMeans` use the centers that they compute during `fit` instead.
 
         Parameters
         ----------
         X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-            New samples, with the columns of `fit`. With metric="precomputed", their dissimilarities to the samples of
-            `fit`, of shape (p, n_samples, n_samples_fit).
+            New samples, with the same columns as in `fit`. With `metric="precomputed"`, their dissimilarities to the
+            samples of `fit`, of shape (p, n_samples, n_samples_fit).
 
         Returns
         -------
-        ndarray of shape (n_samples,)
-            Cluster of every sample.
+        labels : ndarray of shape (n_samples,)
+            Cluster of each sample.
         """
         return self._known_clusters().nearest(self._new_values(X))
 
     def score(self, X: Any, y: None = None) -> float:
-        """Share of the variation of the selected features that the nearest clusters explain; 1 is perfect.
+        """Return the share of the variation of the selected features that the nearest clusters explain.
 
-        1 - sum_{a in S} w_a mean_i d_a(i, C_k(i)) / v_a, with d_a the distance of a sample to a cluster, for squared
-        differences (x_ia - c_ka)^2, and v_a the mean of that to all samples of `fit` as one cluster, the variance. The
-        weights w_a sum to 1; without weights they are 1/s, and on the data of `fit` the score is `objective_` / s.
+        The score is
+
+            1 - sum_{a in S} w_a mean_i d_a(i, C(i)) / v_a,
+
+        where C(i) is the cluster that `predict` assigns to sample i, d_a is the distance of a sample to a cluster (for
+        squared differences, (x_ia - c_ka)^2), and v_a is the mean distance of the samples of `fit` to all of them taken
+        as one cluster (the variance). The weights w_a sum to 1. Without weights they are 1/s, and the score of
+        `SASClustering` on the data of `fit` is `objective_` / s.
 
         Parameters
         ----------
-        X : as in `predict`.
-        y : ignored.
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            Samples, as in `predict`.
+        y : None
+            Ignored.
 
         Returns
         -------
-        float
+        score : float
+            The explained share. The best value is 1.
         """
         return self._known_clusters().explained(self._new_values(X))
 

@@ -1,8 +1,8 @@
-"""Weights under an L1 bound: what Witten and Tibshirani's sparse methods share.
+"""Weights under an L1 bound, the common part of Witten and Tibshirani's sparse methods.
 
-Their framework: maximize sum_a w_a g_a over w >= 0 with |w|_2 <= 1 and |w|_1 <= b, together with the clusters on which
-the gains g_a of the features depend. Small bounds b leave most weights at exactly zero; at b = 1 one feature is left,
-and from b = sqrt(p) on the bound has no effect. The bound is chosen by the gap statistic.
+They maximize sum_a w_a g_a over weights w >= 0 with |w|_2 <= 1 and |w|_1 <= b, together with the clusters on which the
+gains g_a of the features depend. A small bound b sets most weights to exactly zero: with b = 1 a single feature is
+left, and for b >= sqrt(p) the bound has no effect. The bound is chosen by the gap statistic.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ from ._base import SparseClusterer
 from ._result import Result
 from ._weights import Tuning, Weighting, tuned
 
-# Bounds compared where none are given, as in R's sparcl.
+# The default number of bounds to compare, as in the R package sparcl.
 N_BOUNDS = 10
-# With more samples all pairs are too many to look at.
+# The largest number of samples for which comparing all pairs is practical.
 MOST_PAIRED = 10_000
 
 
 class Bounded(NamedTuple):
-    """The weights that maximize sum_a w_a g_a under the bounds, and that sum."""
+    """The weights that maximize sum_a w_a g_a under the bounds, and the value of that sum."""
 
     bound: float
 
@@ -43,7 +43,7 @@ class Bounded(NamedTuple):
         return weights, float(weights @ gains)
 
     def at_once(self, problem: Problem, labels: Labels) -> Weighting | None:
-        """For plain numbers and K-means on rows; the steps and the answer are the same."""
+        """Use compiled code for plain numbers and K-means on rows. The steps and the result are the same."""
         features, k = problem.features, problem.n_clusters
         is_kmeans = type(problem.clusterer) is KMeans and problem.clusterer.form is None
         if not (is_kmeans and isinstance(features, NumericFeatures)):
@@ -58,13 +58,17 @@ class Bounded(NamedTuple):
 
 
 def usual_bounds(n_features: int, smallest: float, share: float, spaced: Callable[..., Floats]) -> Floats:
-    """Bounds from `smallest` to a share of sqrt(p); of two features there is nothing to choose between but 1 and 2."""
+    """Return the default bounds, from `smallest` to a share of sqrt(p).
+
+    The largest bound is at least sqrt(2), unless there is only one feature, so that two features can have equal
+    weights.
+    """
     root = np.sqrt(n_features)
     return spaced(min(smallest, root), max(share * root, min(root, np.sqrt(2))), N_BOUNDS)
 
 
 class Chosen(NamedTuple):
-    """A bound; and if it was tuned, the curve that it was chosen by and what was found at it on the way."""
+    """A bound and, if it was tuned, the tuning curve and the solution found at this bound."""
 
     bound: float
     curve: TuningCurve | None = None
@@ -72,7 +76,7 @@ class Chosen(NamedTuple):
 
 
 class BoundedWeights(SparseClusterer):
-    """An estimator with weights under an L1 bound, which may be tuned."""
+    """Base class of estimators whose weights are subject to an L1 bound, which can be tuned."""
 
     l1_bound: float | str
     bounds: Sequence[float] | None
@@ -89,7 +93,7 @@ class BoundedWeights(SparseClusterer):
         solve: Callable[[Features, Floats, np.random.Generator], list[Weighting]],
         rng: np.random.Generator,
     ) -> Chosen:
-        """The bound as it is given, or by the gap statistic; then also what was found at it on the way."""
+        """Return the given bound, or choose one by the gap statistic."""
         bound, bounds = check_bound(self.l1_bound), check_bounds(self.bounds, usual)
         if bound is not None:
             return Chosen(bound)
@@ -118,15 +122,15 @@ class BoundedWeights(SparseClusterer):
 
 
 def check_bound(value: Any) -> float | None:
-    """The bound asked for; None for "auto"."""
+    """Check the L1 bound. None stands for "auto"."""
     if is_auto(value):
         return None
-    allowed = '"auto" or a number of at least 1, where one feature is left'
+    allowed = '"auto" or a number of at least 1 (a single feature)'
     return check_number("l1_bound", value, allowed, lambda bound: 1 <= bound < np.inf, 'Use "auto" to tune it.')
 
 
 def check_bounds(value: Any, usual: Floats) -> Floats:
-    """The bounds to compare, ascending."""
+    """Check the bounds to compare, and return them in ascending order."""
     if value is None:
         return usual
     try:
@@ -134,11 +138,14 @@ def check_bounds(value: Any, usual: Floats) -> Floats:
     except (TypeError, ValueError):
         bounds = np.zeros(1)
     if bounds.size < 2 or not (bounds >= 1).all() or not np.isfinite(bounds).all():
-        raise ValueError(f"bounds must be at least two different numbers, each at least 1; got {value!r}.")
+        raise ValueError(
+            f"bounds must be at least two different numbers, each at least 1; got {value!r}. Use None for the default "
+            "bounds."
+        )
     return bounds
 
 
 def check_pairs(name: str, n_samples: int) -> None:
-    """Refuse more samples than pairs can be looked at."""
-    advice = f"{name} looks at all pairs of samples; give it a sample."
+    """Refuse data with too many samples for a method that compares all pairs of samples."""
+    advice = f"{name} looks at all pairs of samples. Fit it on fewer samples, drawn at random."
     check_count("The number of samples", n_samples, 2, MOST_PAIRED, advice)

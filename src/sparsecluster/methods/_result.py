@@ -1,4 +1,4 @@
-"""What a fit ends with, and the one place where it is put back in the user's order of samples, columns and clusters."""
+"""The result of a fit, and the only place where it is put back in the user's order of samples, columns and clusters."""
 
 from __future__ import annotations
 
@@ -16,23 +16,26 @@ Axis = Literal["sample", "feature", "cluster"] | None
 
 
 class Clusters(Protocol):
-    """Where the clusters are, so that new samples can be assigned to them."""
+    """The clusters in a form that allows new samples to be assigned to them."""
 
     def nearest(self, values: Sequence[Any]) -> npt.NDArray[np.intp]:
-        """The nearest cluster of every sample, by the values of the chosen columns."""
+        """Return the nearest cluster of each sample, given the values of the selected columns."""
 
     def explained(self, values: Sequence[Any]) -> float:
-        """Share of the spread of the chosen features that the nearest clusters explain."""
+        """Return the share of the variation of the selected features that the nearest clusters explain."""
 
 
 class Kept(NamedTuple):
-    """What a fitted estimator keeps for itself, besides its attributes.
+    """What a fitted estimator stores in addition to its public attributes.
 
     Attributes
     ----------
-    reader : how new samples are read.
-    clusters : what assigns them to the clusters; None for methods that cannot.
-    n_chosen, n_features : number of selected features and of all features.
+    reader : Reader
+        Reads new samples.
+    clusters : Clusters or None
+        Assigns new samples to the clusters. None if the method cannot do this.
+    n_chosen, n_features : int
+        Number of selected features and of all features.
     """
 
     reader: Reader
@@ -42,10 +45,10 @@ class Kept(NamedTuple):
 
 
 class Array(NamedTuple):
-    """An array whose axes follow samples, features or clusters; None for an axis of its own.
+    """An array whose axes correspond to samples, features or clusters, or to none of these (None).
 
-    Soft memberships are ("sample", "cluster"), features of single clusters ("cluster", "feature"). `fill` is the value
-    for columns that were left out.
+    For example, soft memberships have the axes ("sample", "cluster"), and features of single clusters have the axes
+    ("cluster", "feature"). `fill` is the value for columns that were left out.
     """
 
     values: npt.NDArray[Any]
@@ -55,23 +58,24 @@ class Array(NamedTuple):
 
 @dataclass(frozen=True)
 class Result:
-    """What a method found, in the order in which the source gives samples and features.
+    """What a method has found, with samples and features in the order of the source.
 
     Attributes
     ----------
     labels : ndarray of shape (n_samples,)
+        Cluster of each sample.
     subset : ndarray of shape (n_chosen,)
-        The chosen features.
+        Indices of the selected features.
     scores : ndarray of shape (n_features,)
-        1 - Delta_a[C] / T_a of every feature.
+        Score 1 - Delta_a[C] / T_a of each feature.
     weights : ndarray of shape (n_features,) or None
-        How many times every feature counts, if the method has weights.
+        Weight of each feature, or None if the method has no weights.
     arrays : dict of str to Array
-        Other attributes that follow samples, features or clusters.
+        Other attributes whose axes correspond to samples, features or clusters.
     attributes : dict of str to Any
-        Other attributes, set as they are: the objective, curves, chosen parameters.
+        Other attributes, which are set unchanged: the objective, tuning curves, chosen parameters.
     clusters : callable or None
-        Makes, from the `Order`, what assigns new samples to the clusters.
+        Function that takes the `Order` and returns the object that assigns new samples to the clusters.
     """
 
     labels: Labels
@@ -84,14 +88,18 @@ class Result:
 
 
 class Order(NamedTuple):
-    """From the order of a search to the user's.
+    """How samples, columns and clusters are put from the order of the search into the user's order.
 
     Attributes
     ----------
-    reading : the reading, which knows the places of samples and columns.
-    clusters : clusters[c] is the name that cluster c gets: 0 for the largest.
-    chosen : chosen[j] is the feature of the j-th chosen column of the user.
-    chosen_columns : their places among the source's columns.
+    reading : Reading
+        The reading, which holds the positions of the samples and columns.
+    clusters : ndarray of shape (n_clusters,)
+        New number of each cluster; the largest cluster gets 0.
+    chosen : ndarray of shape (n_chosen_columns,)
+        Feature of each selected column, in the user's order of columns.
+    chosen_columns : ndarray of shape (n_chosen_columns,)
+        Positions of these columns among the columns of the source.
     """
 
     reading: Reading
@@ -101,7 +109,7 @@ class Order(NamedTuple):
 
     @classmethod
     def of(cls, reading: Reading, labels: Labels, subset: Subset, k: int) -> Order:
-        """The order of a result."""
+        """Return the order that belongs to a result."""
         names = np.empty(k, np.intp)
         names[np.argsort(-np.bincount(labels, minlength=k), kind="stable")] = np.arange(k)
         source = reading.source
@@ -110,14 +118,14 @@ class Order(NamedTuple):
         return cls(reading, names, source.owners[places], places)
 
     def restore(self, array: Array) -> npt.NDArray[Any]:
-        """An array in the user's order, axis by axis."""
+        """Return an array with all its axes in the user's order."""
         values = array.values
         for axis, follows in enumerate(array.axes):
             values = np.moveaxis(self._along(np.moveaxis(values, axis, 0), follows, array.fill), 0, axis)
         return np.ascontiguousarray(values)
 
     def by_column(self, values: Floats, fill: float = 0.0) -> Floats:
-        """What is known of each feature, for each of the user's columns that belong to it."""
+        """Return values given per feature as values per column of the user's table."""
         return self.restore(Array(values, ("feature",), fill))
 
     def _along(self, values: npt.NDArray[Any], follows: Axis, fill: float) -> npt.NDArray[Any]:

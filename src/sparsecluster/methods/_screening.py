@@ -1,8 +1,9 @@
-"""Screening: a test of every feature on its own for more than one group, and how many of the p-values to believe.
+"""Screening: tests of single features for the presence of clusters, and thresholds for their p-values.
 
-Each test asks whether a column could be noise from one normal distribution. Its p-values come from a simulated null:
-the same statistic of normal samples with as many samples. Mean and variance of a column are not known, so samples are
-standardized like the data, and the null depends on the number of samples alone.
+Each test asks whether a column could be noise from a single normal distribution. The p-values come from a simulated
+null distribution: the same statistic computed for simulated normal columns with the same number of samples. Since the
+mean and the variance of a column are unknown, simulated columns are standardized like the data, so the null
+distribution depends only on the number of samples.
 """
 
 from __future__ import annotations
@@ -23,23 +24,23 @@ from .._utils.progress import Progress
 Test = Literal["ks", "moments", "mode", "variance"]
 TESTS = ("ks", "moments", "mode", "variance")
 
-# Simulated samples: the smallest p-values that matter are about log(p)/p, 0.0009 for ten thousand features.
+# Number of simulated columns. The smallest p-values that matter are about log(p)/p, 0.0009 for ten thousand features.
 N_NULL = 100_000
-# To be raised when a statistic changes, so that what was kept before is not taken for it.
+# Must be increased when a statistic changes, so that older cached values are not used any more.
 NULL_VERSION = 1
-# Values simulated, or looked at, together.
+# Number of values that are simulated in one block.
 BLOCK_VALUES = 2**21
 
 
 class Screening(NamedTuple):
-    """Statistic and p-value of every feature."""
+    """Statistic and p-value of each feature."""
 
     statistics: Floats
     p_values: Floats
 
 
 def screen(table: Floats, test: Test, noise_variance: float | None = None) -> Screening:
-    """Test every column of a table of samples x features."""
+    """Test each column of a table of shape (n_samples, n_features)."""
     if test == "variance":
         return variance_test(table, noise_variance)
     if test == "ks":
@@ -53,24 +54,24 @@ def screen(table: Floats, test: Test, noise_variance: float | None = None) -> Sc
 
 
 def standardized(table: Floats) -> Floats:
-    """Columns with mean 0 and variance 1 (n - 1 in the denominator)."""
+    """Scale columns to mean 0 and variance 1 (with n - 1 in the denominator)."""
     centered = table - table.mean(axis=0)
-    # First by the largest value, so that squares of very large or small values stay within range.
+    # Divide by the largest value first, so that squares of very large or small values do not overflow or underflow.
     centered /= np.abs(centered).max(axis=0)
     return np.asarray(centered / centered.std(axis=0, ddof=1))
 
 
 def spreads(table: Floats) -> Floats:
-    """Standard deviation of every column (n - 1 in the denominator), however large or small its values."""
+    """Standard deviation of each column (with n - 1 in the denominator), without overflow or underflow."""
     centered = table - table.mean(axis=0)
     largest = np.maximum(np.abs(centered).max(axis=0), np.finfo(float).tiny)
     return np.asarray(largest * (centered / largest).std(axis=0, ddof=1))
 
 
 def ks_statistics(table: Floats) -> Floats:
-    """sqrt(n) sup_x |F_a(x) - Phi(x)| of every column, standardized with n in the denominator (Jin and Wang)."""
+    """sqrt(n) sup_x |F_a(x) - Phi(x)| of each column, standardized with n in the denominator (Jin and Wang)."""
     n = len(table)
-    # Jin and Wang's scale: their columns have n - 1 in the denominator and are then divided by sqrt(1 - 1/n).
+    # As in Jin and Wang, columns are standardized with n - 1 in the denominator and then divided by sqrt(1 - 1/n).
     heights = np.sort(ndtr(standardized(table) / np.sqrt(1.0 - 1.0 / n)), axis=0)
     steps = np.arange(n + 1)[:, None] / n
     apart = np.maximum(np.abs(steps[:-1] - heights), np.abs(steps[1:] - heights))
@@ -78,19 +79,19 @@ def ks_statistics(table: Floats) -> Floats:
 
 
 def skewness(table: Floats) -> Floats:
-    """Third standardized moment of every column."""
+    """Third standardized moment of each column."""
     z = standardized(table)
     return np.asarray((z**3).mean(axis=0) / (z**2).mean(axis=0) ** 1.5)
 
 
 def kurtosis(table: Floats) -> Floats:
-    """Fourth standardized moment of every column; 3 for a normal distribution."""
+    """Fourth standardized moment of each column, which is 3 for a normal distribution."""
     z = standardized(table)
     return np.asarray((z**4).mean(axis=0) / (z**2).mean(axis=0) ** 2)
 
 
 def dip_statistics(table: Floats) -> Floats:
-    """Dip of every column."""
+    """Dip statistic of each column."""
     return dips(np.ascontiguousarray(np.sort(table, axis=0).T))
 
 
@@ -98,10 +99,13 @@ def dip_statistics(table: Floats) -> Floats:
 
 
 def null_statistics(name: str, n_samples: int, *statistics: Callable[[Floats], Floats]) -> Floats:
-    """Statistics of simulated normal samples, N_NULL x as many as there are functions; kept on disk for each n."""
+    """Simulate statistics of standard normal columns, and cache them on disk for each number of samples.
+
+    The result has the shape (N_NULL, n_statistics).
+    """
 
     def simulate() -> Floats:
-        # A seed of its own: the same null whoever asks, and whether or not it was kept.
+        # A fixed seed gives the same null distribution for every caller, whether it is cached or not.
         rng = np.random.default_rng(n_samples)
         step = max(1, BLOCK_VALUES // n_samples)
         sizes = [min(step, N_NULL - first) for first in range(0, N_NULL, step)]
@@ -115,15 +119,16 @@ def null_statistics(name: str, n_samples: int, *statistics: Callable[[Floats], F
 
 
 def share_above(null: Floats, values: Floats) -> Floats:
-    """Share of the null that is larger than each value."""
+    """Share of the null distribution that is larger than each value."""
     return np.asarray(1.0 - np.searchsorted(np.sort(null), values, side="right") / null.size)
 
 
 def ks_test(table: Floats, null: Floats) -> Screening:
-    """Kolmogorov-Smirnov against the normal distribution, with Efron's correction of the null (Jin and Wang).
+    """Kolmogorov-Smirnov test of normality, with Efron's correction of the null distribution (Jin and Wang).
 
-    The statistics of real data seldom have the mean and spread that theory gives them, even where there are no groups,
-    so they are given the mean and standard deviation of the simulated null before p-values are read off.
+    The statistics of real data seldom have the mean and the standard deviation that theory predicts, even if there are
+    no clusters. They are therefore rescaled to the mean and standard deviation of the simulated null distribution
+    before the p-values are computed.
     """
     statistics = ks_statistics(table)
     spread = statistics.std(ddof=1) if statistics.size > 1 else 0.0
@@ -133,10 +138,11 @@ def ks_test(table: Floats, null: Floats) -> Screening:
 
 
 def moment_test(table: Floats) -> Screening:
-    """Skewness and kurtosis, for noise of unknown variance (Verzelen and Arias-Castro).
+    """Test of skewness and kurtosis, for noise of unknown variance (Verzelen and Arias-Castro).
 
-    Groups of unequal size make a column skew, groups of equal size make it flat: the smaller of the two p-values, each
-    two-sided, counts, and is itself compared with what it is for normal samples. The statistic is -log10 of it.
+    Clusters of unequal sizes make a column skewed, and clusters of equal sizes make it flat. The statistic is based on
+    the smaller of the two two-sided p-values, whose own null distribution is simulated as well; it is reported as
+    -log10 of this p-value.
     """
     null = null_statistics("moments", len(table), skewness, kurtosis)
 
@@ -151,10 +157,10 @@ def moment_test(table: Floats) -> Screening:
 
 
 def mode_test(table: Floats) -> Screening:
-    """The dip, which is half the excess mass: for more than one mode, as Chan and Hall look for.
+    """Dip test for more than one mode. The dip is half the excess mass, which Chan and Hall use.
 
-    Its null here is that of normal samples. Noise that is more peaked has smaller dips, so p-values are then cautious;
-    noise as flat as the uniform distribution has larger ones.
+    The null distribution is that of normal samples. Noise with a sharper peak has smaller dips, so the p-values are
+    then conservative; noise as flat as the uniform distribution has larger dips.
     """
     null = null_statistics("mode", len(table), dip_statistics)[:, 0]
     statistics = dip_statistics(table)
@@ -162,10 +168,11 @@ def mode_test(table: Floats) -> Screening:
 
 
 def variance_test(table: Floats, noise_variance: float | None) -> Screening:
-    """(n - 1) s_a^2 / sigma^2 against chi-squared with n - 1 degrees (Azizyan et al.; Verzelen and Arias-Castro).
+    """Compare (n - 1) s_a^2 / sigma^2 with the chi-squared distribution with n - 1 degrees of freedom.
 
-    Groups add to the variance of a column; the noise has the same variance sigma^2 in all of them. Where that is not
-    given it is the median of the columns' variances, over what it is for chi-squared: right if most are noise.
+    Clusters increase the variance of a column, while the noise has the same variance sigma^2 in all columns (Azizyan et
+    al.; Verzelen and Arias-Castro). If sigma^2 is not given, it is estimated by the median of the column variances
+    divided by the median that chi-squared predicts for sigma^2 = 1, which is accurate if most columns are noise.
     """
     degrees = len(table) - 1
     sigmas = spreads(table)
@@ -181,7 +188,9 @@ def variance_test(table: Floats, noise_variance: float | None) -> Screening:
 
 
 def higher_criticism(p_values: Floats, n_samples: int) -> Floats:
-    """HC of every feature: how many more p-values are as small as its own than there should be (Jin and Wang, 2016).
+    """Higher criticism (HC) of each feature (Jin and Wang, 2016).
+
+    HC is large if more p-values than expected are as small as that of the feature.
 
     For the j-th smallest p-value pi, with t = j / (p + 1),
 
@@ -196,11 +205,14 @@ def higher_criticism(p_values: Floats, n_samples: int) -> Floats:
 
 
 def by_higher_criticism(p_values: Floats, n_samples: int) -> Subset:
-    """Features up to the p-value at which HC is largest, among p-values above log(p)/p and the smaller half."""
+    """Select the features up to the p-value with the largest HC.
+
+    The maximum is taken over p-values above log(p)/p in the smaller half of all p-values.
+    """
     p = p_values.size
     order = np.argsort(p_values, kind="stable")
     criticism = higher_criticism(p_values, n_samples)[order]
-    # Half of the features, halves rounded up as in the authors' MATLAB.
+    # Half of the features, rounded half up as in the authors' MATLAB code.
     last = max(math.floor(p / 2 + 0.5), 1)
     above = np.flatnonzero(p_values[order] > math.log(p) / p)
     first = min(int(above[0]) if above.size else last - 1, last - 1)
@@ -209,13 +221,16 @@ def by_higher_criticism(p_values: Floats, n_samples: int) -> Subset:
 
 
 def by_false_discovery_rate(p_values: Floats, level: float) -> Subset:
-    """Benjamini and Hochberg: the smallest p-values up to the last that is at most level * rank / p; maybe none."""
+    """Select features by the Benjamini-Hochberg procedure; the result may be empty.
+
+    The selected p-values are those up to the largest one that is at most level * rank / p.
+    """
     ordered = np.sort(p_values)
     good = np.flatnonzero(ordered <= level * np.arange(1, p_values.size + 1) / p_values.size)
     return np.flatnonzero(p_values <= ordered[good[-1]]) if good.size else np.empty(0, np.intp)
 
 
 def by_number(screening: Screening, number: int) -> Subset:
-    """The features of smallest p-value; of equal ones those of largest statistic."""
+    """Select a number of features with the smallest p-values. Ties are broken by the larger statistic."""
     order = np.lexsort((-screening.statistics, screening.p_values))
     return np.sort(order[:number])

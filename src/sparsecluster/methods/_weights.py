@@ -1,7 +1,7 @@
-"""Weights on features: the alternation between clusters and weights, its path and its tuning by the gap statistic.
+"""Feature weights: the alternation between clusters and weights, its path, and its tuning by the gap statistic.
 
-Methods that weigh features differ in one thing, the weights and the objective that they take from the gains
-g_a[C] = T_a - Delta_a[C] of the features for given clusters. All else is here.
+Methods with feature weights differ only in how they compute the weights and the objective from the gains
+g_a[C] = T_a - Delta_a[C] of the features for given clusters. Everything else is here.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from .._utils.parallel import Workers
 
 
 class Weigh(Protocol):
-    """Weights and objective for the gains of the features."""
+    """Computes the weights and the objective from the gains of the features."""
 
     def __call__(self, gains: Floats) -> tuple[Floats, float]: ...
 
     def at_once(self, problem: Problem, labels: Labels) -> Weighting | None:
-        """The whole alternation in compiled code, where there is some for these features."""
+        """Run the whole alternation in compiled code, or return None if there is none for these features."""
 
 
 class Weighting(NamedTuple):
-    """Weights that no step improves, the clusters that go with them, and the objective on the way."""
+    """Weights that no further step improves, their clusters, and the objective after each step."""
 
     labels: Labels
     weights: Floats
@@ -37,14 +37,17 @@ class Weighting(NamedTuple):
 
 
 def weighting(problem: Problem, labels: Labels, weigh: Weigh) -> Weighting:
-    """The best weights for a clustering. Gains are what the clusterer sees, whatever share of the samples is seen."""
+    """Return the best weights for a clustering.
+
+    The gains are those that the clusterer sees, so the factor that lowers scores for missing values is divided out.
+    """
     features = problem.features
     weights, objective = weigh(problem.scores(labels) / features.shares * features.total)
     return Weighting(labels, weights, objective, (objective,))
 
 
 def alternate(problem: Problem, labels: Labels, weigh: Weigh, rng: np.random.Generator) -> Weighting:
-    """From a clustering on: cluster by the weighted features, weigh by the clusters, until neither gains."""
+    """Alternate between clustering the weighted features and updating the weights, until the objective stops rising."""
     at_once = weigh.at_once(problem, labels)
     if at_once is not None:
         return at_once
@@ -62,7 +65,10 @@ def alternate(problem: Problem, labels: Labels, weigh: Weigh, rng: np.random.Gen
 
 
 def path(problem: Problem, weighs: Sequence[Weigh], rng: np.random.Generator, n_init: int) -> list[Weighting]:
-    """A solution for each of several ways to weigh, the last of which chooses least: from there back, warm labels."""
+    """Return one solution for each way to compute weights, of which the last is the least sparse.
+
+    The path is followed from the last to the first, and each solution starts from the labels of the one before.
+    """
     labels = problem.cluster(np.arange(problem.features.n_features), rng, n_starts=n_init)
     found = []
     for weigh in reversed(weighs):
@@ -74,7 +80,11 @@ def path(problem: Problem, weighs: Sequence[Weigh], rng: np.random.Generator, n_
 def best_weighting(
     problem: Problem, weigh: Weigh, rng: np.random.Generator, n_init: int, known: Sequence[Labels] = ()
 ) -> Weighting:
-    """The best of several starts: known labels, one feature's own clusters, and all features alike `n_init` times."""
+    """Return the best solution over several starts.
+
+    The starts are the known labels, the clusters of the single best feature, and `n_init` clusterings of all features
+    with equal weights.
+    """
     features, k = problem.features, problem.n_clusters
     alone = features.univariate_labels(int(np.argmax(features.univariate(k) * features.total)), k)
     everything = np.arange(features.n_features)
@@ -84,7 +94,7 @@ def best_weighting(
 
 
 class Tuning(NamedTuple):
-    """A tuning parameter, the ascending values to compare, and how: on so many permuted copies, by a rule."""
+    """A tuning parameter, its values in ascending order, the number of permuted copies, and the rule for the choice."""
 
     parameter: str
     values: Floats
@@ -99,9 +109,9 @@ def tuned(
     solve: Callable[[Features, Floats, np.random.Generator], list[Weighting]],
     rng: np.random.Generator,
 ) -> tuple[TuningCurve, Weighting]:
-    """The value of largest gap, log O(v) - mean log O(v) of permuted copies; and what was found there on the way.
+    """Choose the value with the largest gap, log O(v) - mean log O(v) of the permuted copies, and return its solution.
 
-    `solve` gives a solution for each of the values, of the data and of the copies alike.
+    `solve` returns one solution for each value. It is applied to the data and to each of the permuted copies.
     """
     seeds = copy_seeds(rng, tuning.n_permutations)
     found = solve(features, tuning.values, rng)

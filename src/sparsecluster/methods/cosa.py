@@ -1,4 +1,4 @@
-"""COSA, clustering objects on subsets of attributes (Friedman and Meulman 2004), in its original and a simple form."""
+"""COSA, clustering objects on subsets of attributes (Friedman and Meulman, 2004), in its original and a simple form."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ from ._bounded import check_pairs
 from ._result import Array, Result
 from ._weights import Tuning, Weighting, best_weighting, path, tuned
 
-# The authors' own value, for dissimilarities with mean 1; their program has it as default.
+# The default of the authors' program, for dissimilarities with mean 1.
 USUAL_PENALTY = 0.2
-# The homotopy parameter begins at the penalty and grows by this share of it at every step.
+# The homotopy parameter starts at the penalty and grows by this share of the penalty in every iteration.
 GROWTH = 0.1
-# Weights that change by less than this, as a share of the most they could, have settled.
+# The weights have converged when they change by less than this share of the largest possible change.
 SETTLED = 1e-5
-# Penalties compared for common weights.
+# The penalties that are compared for common weights.
 PENALTIES = np.geomspace(0.02, 1.0, 10)
-# Values of pairs and features that are kept in memory: 4 GiB.
+# The largest number of dissimilarities (pairs times features) that are kept in memory, 4 GiB.
 MOST_VALUES = 2**29
 
 
@@ -43,7 +43,7 @@ MOST_VALUES = 2**29
 
 
 class SampleWeights(NamedTuple):
-    """Weights of features for every sample, n x p, and the distances of pairs of samples that they give."""
+    """Feature weights of each sample, of shape (n_samples, n_features), and the resulting distances of all pairs."""
 
     weights: Floats
     distances: Floats
@@ -53,16 +53,17 @@ class SampleWeights(NamedTuple):
 def original(
     apart: Floats, n_samples: int, penalty: float, n_neighbors: int, max_iter: int, progress: Progress
 ) -> SampleWeights:
-    """Friedman and Meulman's algorithm: near samples say which features matter to a sample, and these say who is near.
+    """Friedman and Meulman's algorithm, which alternates between feature weights and distances.
 
-    Distances begin as inverse exponential ones, in which any few features can make two samples near, and become weighted
-    sums as the homotopy parameter grows.
+    The nearest neighbors of a sample determine which features matter to it, and these features determine its distances.
+    The distances start as inverse exponential distances, in which any few features can make two samples close, and
+    become weighted sums as the homotopy parameter grows.
     """
     p = apart.shape[1]
     weights = np.full((n_samples, p), 1.0 / p)
     scale, n_iter = penalty, 0
     distances = inverse_exponential(apart, weights, scale)
-    for _ in progress.track(range(max_iter), "steps to the weights, at most", max_iter):
+    for _ in progress.track(range(max_iter), "weight updates (at most)", max_iter):
         n_iter += 1
         square = squareform(distances)
         np.fill_diagonal(square, np.inf)
@@ -77,12 +78,15 @@ def original(
 
 
 def by_pair(features: Features, squares: Any) -> Floats:
-    """Dissimilarities of all pairs (rows) in every feature (columns), each with mean 1; roots of those in `squares`."""
+    """Dissimilarities of all pairs (rows) in each feature (columns), scaled to mean 1.
+
+    The square root is taken in the features that `squares` marks.
+    """
     n, p = features.n_samples, features.n_features
     if n * (n - 1) // 2 * p > MOST_VALUES:
         raise ValueError(
-            f"COSA keeps all {n * (n - 1) // 2} pairs of samples in all {p} features, which is more than 4 GiB. Give it "
-            'fewer samples or features, or use weights="common".'
+            f"COSA stores all {n * (n - 1) // 2} pairs of samples in all {p} features, which takes more than 4 GiB. "
+            'Use fewer samples or features, or weights="common".'
         )
     apart = np.empty((n * (n - 1) // 2, p))
     for a in range(p):
@@ -90,7 +94,7 @@ def by_pair(features: Features, squares: Any) -> Floats:
         column = squareform(dissimilarity(similarity), checks=False)
         column = np.sqrt(column) if squares[a] else column
         if seen is not None:
-            # A pair that is not seen counts as an average pair.
+            # A pair with a missing value counts as an average pair.
             known = squareform(seen, checks=False) > 0
             column[~known] = column[known].mean()
         apart[:, a] = column / column.mean()
@@ -101,9 +105,10 @@ def by_pair(features: Features, squares: Any) -> Floats:
 
 
 class Entropic(NamedTuple):
-    """Weights in proportion to exp(g_a / l), which minimize sum_a w_a (1 - g_a) + l w_a log w_a where they sum to 1.
+    """Weights in proportion to exp(g_a / l).
 
-    The objective is 1 - l log p less that minimum: the soft maximum l log mean_a exp(g_a / l) of the gains.
+    They minimize sum_a w_a (1 - g_a) + l w_a log w_a over weights that sum to 1. The objective is 1 - l log p minus
+    this minimum, which is the soft maximum l log mean_a exp(g_a / l) of the gains.
     """
 
     penalty: float
@@ -115,75 +120,98 @@ class Entropic(NamedTuple):
         return powers / powers.sum(), float(top + self.penalty * np.log1p(np.expm1(depths).mean()))
 
     def at_once(self, problem: Problem, labels: Labels) -> None:
-        """Step by step."""
+        """Return None, since there is no compiled alternation for these weights."""
 
 
 # ---------------------------------------------------------------- the estimator
 
 
 class COSA(SparseClusterer):
-    """COSA: clusters that may each have their own features, or weights common to all (Friedman and Meulman, 2004).
+    """Clustering objects on subsets of attributes (COSA; Friedman and Meulman, 2004).
 
-    Original form, `weights="samples"`. With d_ija the dissimilarity of samples i and j in feature a, divided by its mean,
-    and N_i the nearest samples of i, two steps alternate:
+    The original form is `weights="samples"`, in which each cluster may have its own features. With d_ija the
+    dissimilarity of samples i and j in feature a, divided by its mean, and N_i the nearest neighbors of sample i, two
+    steps alternate:
 
         w_ia  =  exp(-S_ia / l) / sum_b exp(-S_ib / l),   S_ia = mean of d_ija over j in N_i,
         D_ij  =  -h W log( (1/W) sum_a max(w_ia, w_ja) exp(-d_ija / h) ),   W = sum_a max(w_ia, w_ja),
 
-    where h begins at l and grows, so that D becomes the weighted sum of the d. Samples are then clustered by D. Numbers
-    are compared by their distance |x - y|, as the authors do.
+    where h starts at l and grows, so that D becomes a weighted sum of the d. The samples are then clustered by D. As in
+    the paper, numbers are compared by the distance |x - y|, also with `metric="sqeuclidean"`.
 
-    Simple form, `weights="common"` (Section 2.1 of the SAS paper). Minimizes over clusterings C and weights w >= 0 that
-    sum to 1
+    The simple form is `weights="common"` (Section 2.1 of the SAS paper). It minimizes, over clusterings C and weights
+    w >= 0 that sum to 1,
 
         sum_a w_a Delta_a[C] / T_a + l w_a log w_a,
 
-    by alternating between the clusterer on weighted features and w_a in proportion to exp(-Delta_a[C] / (T_a l)).
+    by alternating between the clusterer on weighted features and the weights, which for given clusters are in
+    proportion to exp(-Delta_a[C] / (T_a l)).
 
-    Weights get small, but none is zero: COSA does not select features.
+    The weights become small but never zero, so COSA does not select features.
 
     Parameters
     ----------
     n_clusters : int, default=3
-        Number of groups k.
+        Number of clusters k.
     weights : {"samples", "common"}, default="samples"
-        A weight for every sample and feature, or one for every feature.
+        Whether there is one weight for each sample and feature ("samples") or one for each feature ("common").
     penalty : "auto" or float, default="auto"
-        The strength l of the entropy; a large one makes all weights equal. "auto" is the authors' 0.2 for
-        weights="samples", and the gap statistic over 10 values from 0.02 to 1 for weights="common".
+        Strength l of the entropy penalty. A large value makes all weights equal. "auto" is the authors' value 0.2 for
+        `weights="samples"`, and chooses among 10 values from 0.02 to 1 by the gap statistic for `weights="common"`.
     n_neighbors : "auto" or int, default="auto"
-        Size of N_i; "auto" is sqrt(n), as the authors advise. Only for weights="samples".
+        Number of nearest neighbors in N_i, for `weights="samples"`. "auto" is the square root of the number of samples,
+        as the authors recommend.
     clusterer : str or object, default="auto"
-        "auto" is hierarchical clustering with average linkage for weights="samples", which may be any clusterer that
-        works on pairs; and as in `SASClustering` for weights="common".
+        Clustering method, as in `SASClustering`. For `weights="samples"` it must work on pairs of samples, and "auto"
+        is hierarchical clustering with average linkage.
     metric : str, callable or dict, default="auto"
-        How a column tells samples apart, as in `SASClustering`.
+        Dissimilarity of two values of a column, with the same options as in `SASClustering`. The default for numbers is
+        "sqeuclidean", the squared difference (x - y)^2; "euclidean" and "manhattan" are the plain distance |x - y|.
     rule : {"max", "1se"}, default="max"
-        Take the penalty of largest gap, or the smallest within one standard error of it.
+        Choose the penalty with the largest gap ("max"), or the smallest penalty whose gap is within one standard error
+        of it ("1se").
     n_permutations : int, default=25
-        Number of permuted copies, where the penalty is tuned.
+        Number of permuted copies for the gap statistic.
     n_init : int, default=20
-        Starts of the clusterer.
+        Number of starts of the clusterer.
     max_iter : int, default=100
-        Most alternations.
-    n_jobs : int, default=None
-        Threads. The result does not depend on it.
-    random_state : int, RandomState or None, default=0
-        Seed.
+        Maximum number of alternations.
+    n_jobs : int or None, default=None
+        Number of threads. None means 1 unless in a `joblib.parallel_config` context, and -1 means all processors. The
+        result does not depend on the number of threads.
+    random_state : int, RandomState instance or None, default=0
+        Seed of the random numbers. Pass an int for the same result on every run, or None for a new seed every time.
     verbose : bool or "auto", default="auto"
-        "auto" shows progress on a terminal when a fit takes more than two seconds.
+        Whether to show progress. "auto" shows it on a terminal if the fit takes more than two seconds.
 
     Attributes
     ----------
-    labels_ : cluster of every sample; clusters are numbered from the largest to the smallest.
-    feature_weights_ : weight of every feature; for weights="samples" the mean over the samples.
-    sample_weights_ : w_ia, n x p; only for weights="samples".
-    dissimilarity_ : D, n x n; only for weights="samples".
-    support_ : all features that are not constant.
-    feature_scores_ : 1 - Delta_a[C] / T_a of every feature.
-    penalty_ : the strength l.
-    gap_curve_ : the `TuningCurve` behind the choice of l; None where there is none.
-    n_iter_ : number of alternations.
+    labels_ : ndarray of shape (n_samples,)
+        Cluster of each sample. Clusters are numbered from the largest (0) to the smallest.
+    feature_weights_ : ndarray of shape (n_features,)
+        Weight of each feature. For `weights="samples"`, the mean of `sample_weights_` over the samples.
+    sample_weights_ : ndarray of shape (n_samples, n_features)
+        Weight w_ia of each feature for each sample. Only available for `weights="samples"`.
+    dissimilarity_ : ndarray of shape (n_samples, n_samples)
+        The matrix D. Only available for `weights="samples"`.
+    support_ : ndarray of shape (n_features,), dtype=bool
+        Mask of all features that are used. The method does not select features, but leaves out columns that are
+        constant or missing too often.
+    feature_scores_ : ndarray of shape (n_features,)
+        Score 1 - Delta_a[C] / T_a of each feature: the share of the feature that the clusters explain, in [0, 1].
+        Columns that are constant or missing too often are left out and have score 0.
+    penalty_ : float
+        The strength l.
+    gap_curve_ : TuningCurve or None
+        Gap statistic over the values of l, or None if l was not tuned.
+    n_iter_ : int
+        Number of alternations.
+    cluster_centers_ : ndarray of shape (n_clusters, n_features)
+        Center of each column in each cluster, in the units of X, as in `SASClustering`.
+    n_features_in_ : int
+        Number of columns seen during `fit`.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the columns seen during `fit`. Defined only if X has column names that are all strings.
 
     References
     ----------
@@ -232,13 +260,20 @@ class COSA(SparseClusterer):
         self.verbose = verbose
 
     def fit(self, X: Any, y: None = None) -> Self:
-        """Find the groups of the rows of X and the weights of its columns.
+        """Cluster the samples and compute the weights of the features.
 
         Parameters
         ----------
-        X : array, sparse matrix or data frame of n samples x p columns, or p matrices n x n with metric="precomputed";
-            gaps are welcome.
-        y : ignored.
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            The table. Missing values are allowed. With `metric="precomputed"`, p matrices of shape (n_samples,
+            n_samples). The result of `read` is accepted as well.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        self : object
+            Fitted estimator.
         """
         check_parameters(vars(self))
         check_choice("weights", self.weights, ["samples", "common"])
@@ -246,11 +281,11 @@ class COSA(SparseClusterer):
         if not is_auto(self.penalty):
             check_number("penalty", self.penalty, '"auto" or a number above 0', lambda x: 0 < x < np.inf)
         if not is_auto(self.n_neighbors):
-            check_count("n_neighbors", self.n_neighbors, 1, advice='Or use "auto".')
+            check_count("n_neighbors", self.n_neighbors, 1, advice='Use "auto" for the square root of n_samples.')
         reading = self._reading(X)
         rng = rng_of(self.random_state)
         with one_thread_blas():
-            # Whatever they are, all features have the same total.
+            # Features are weighted so that all of them have the same total.
             plain = reading.source.features()
             features = WeightedFeatures(plain, 1.0 / plain.total)
             found = (self._by_sample if self.weights == "samples" else self._in_common)(reading, features, rng)
@@ -260,7 +295,7 @@ class COSA(SparseClusterer):
         return Request(self.metric)
 
     def _by_sample(self, reading: Reading, features: Features, rng: np.random.Generator) -> Result:
-        """The original form."""
+        """Fit the original form."""
         n, k = reading.n_samples, int(self.n_clusters)
         check_pairs(type(self).__name__, n)
         clusterer = make_clusterer("average" if is_auto(self.clusterer) else self.clusterer, has_rows=False)
@@ -284,7 +319,7 @@ class COSA(SparseClusterer):
         )
 
     def _in_common(self, reading: Reading, features: Features, rng: np.random.Generator) -> Result:
-        """The simple form."""
+        """Fit the simple form."""
         n_init, k = int(self.n_init), int(self.n_clusters)
         clusterer = make_clusterer(self.clusterer, features.has_rows)
         problem = Problem(features, clusterer, k, int(self.max_iter))
@@ -308,13 +343,13 @@ class COSA(SparseClusterer):
 
 
 def squared_columns(reading: Reading) -> Any:
-    """Which features are compared by squared difference."""
+    """Return which features are compared by the squared difference."""
     source = reading.source
     return np.array([isinstance(source.kind(a), SquaredEuclidean) for a in source.columns.tolist()])
 
 
 def cluster_pairs(clusterer: Clusterer, apart: Floats, k: int, rng: np.random.Generator, n_starts: int) -> Labels:
-    """Clusters by a dissimilarity of samples that stands for all features at once."""
+    """Cluster samples by a single matrix of dissimilarities."""
     first = np.zeros(1, np.intp)
     matrices = Matrices(lambda _: apart, 1, len(apart), frozenset(), computed=False)
     return clusterer.cluster(MatrixFeatures(matrices, first, False, np.ones(1), first), first, k, rng, None, n_starts)

@@ -1,4 +1,4 @@
-"""IF-PCA-HCT: influential features by Kolmogorov-Smirnov and higher criticism, then PCA and K-means (Jin and Wang)."""
+"""IF-PCA-HCT: features selected by Kolmogorov-Smirnov and higher criticism, then PCA and K-means (Jin and Wang)."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ from ._screening import (
     standardized,
 )
 
-# Singular values below this share of the largest are rounding.
+# Singular values below this share of the largest one are considered rounding errors.
 RANK = 1e-10
 
 
 class Projected(NamedTuple):
-    """The chosen features standardized, projected on the leading directions, and the centers of the clusters there."""
+    """Standardization of the selected features, the leading directions, and the cluster centers in their projection."""
 
     means: Floats
     units: Floats
@@ -39,54 +39,70 @@ class Projected(NamedTuple):
     centers: Floats
 
     def placed(self, values: Sequence[Any]) -> Floats:
-        """Squared distance of every sample to every center."""
+        """Return the squared distance of each sample to each center."""
         at = ((np.column_stack(values) - self.means) / self.units) @ self.directions
         return ((at[:, None, :] - self.centers) ** 2).sum(axis=2)
 
     def nearest(self, values: Sequence[Any]) -> npt.NDArray[np.intp]:
-        """The nearest center."""
+        """Return the nearest center of each sample."""
         return self.placed(values).argmin(axis=1)
 
     def explained(self, values: Sequence[Any]) -> float:
-        """1 - sum of squares to the nearest center / sum of squares, in the projection."""
+        """1 - sum of squared distances to the nearest center / total sum of squares, in the projection."""
         at = ((np.column_stack(values) - self.means) / self.units) @ self.directions
         return float(1.0 - self.placed(values).min(axis=1).sum() / (at**2).sum())
 
 
 class IFPCA(CompleteNumbers, NearestCluster, SparseClusterer):
-    """IF-PCA-HCT: features that are not normal, chosen by higher criticism; PCA on them; K-means (Jin and Wang, 2016).
+    """IF-PCA-HCT: PCA and K-means on features that are not normally distributed (Jin and Wang, 2016).
 
-    1. Every feature is standardized and compared with the normal distribution by the Kolmogorov-Smirnov statistic
-       sqrt(n) sup_x |F_a(x) - Phi(x)|. The statistics get the mean and standard deviation of a simulated null (Efron's
-       correction), which then gives p-values.
-    2. Features are kept up to the p-value at which higher criticism is largest: with pi the j-th smallest p-value and
-       t = j / (p + 1), HC = sqrt(p) (t - pi) / sqrt(t) / sqrt(max(sqrt(n) (t - pi) / t, 0) + 1).
-    3. Samples are grouped by K-means on the k - 1 leading left singular vectors of the kept features.
+    1. Each feature is standardized and compared with the normal distribution by the Kolmogorov-Smirnov statistic
+       sqrt(n) sup_x |F_a(x) - Phi(x)|. The statistics are rescaled to the mean and standard deviation of a simulated
+       null distribution (Efron's correction), from which the p-values are computed.
+    2. Features are selected up to the p-value at which higher criticism is largest: with pi the j-th smallest p-value
+       and t = j / (p + 1), HC = sqrt(p) (t - pi) / sqrt(t) / sqrt(max(sqrt(n) (t - pi) / t, 0) + 1).
+    3. The samples are clustered by K-means on the k - 1 leading left singular vectors of the selected features.
 
-    There is nothing to tune.
+    The method has no tuning parameters.
 
     Parameters
     ----------
     n_clusters : int, default=3
-        Number of groups k.
+        Number of clusters k.
     n_init : int, default=30
-        Starts of K-means.
-    random_state : int, RandomState or None, default=0
-        Seed of K-means. The simulated null has its own and is always the same.
+        Number of starts of K-means.
+    random_state : int, RandomState instance or None, default=0
+        Seed of K-means. The simulated null distribution has a fixed seed and is always the same.
 
     Attributes
     ----------
-    labels_ : cluster of every sample; clusters are numbered from the largest to the smallest.
-    support_ : mask of the kept features (also `get_support()`).
-    feature_scores_ : 1 - Delta_a[C] / T_a of every feature.
-    statistics_, p_values_, higher_criticism_ : of every feature; NaN for columns kept out.
-    embedding_ : the k - 1 left singular vectors, n x (k - 1); fewer where the kept features have a lower rank.
-    cluster_centers_ : mean of every column in every cluster, k x p, in the units of X.
+    labels_ : ndarray of shape (n_samples,)
+        Cluster of each sample. Clusters are numbered from the largest (0) to the smallest.
+    support_ : ndarray of shape (n_features,), dtype=bool
+        Mask of the selected features, as returned by `get_support`.
+    feature_scores_ : ndarray of shape (n_features,)
+        Score 1 - Delta_a[C] / T_a of each feature: the share of the feature that the clusters explain, in [0, 1].
+        Constant columns are left out and have score 0.
+    statistics_ : ndarray of shape (n_features,)
+        Kolmogorov-Smirnov statistic of each feature, and NaN for constant columns.
+    p_values_ : ndarray of shape (n_features,)
+        P-value of each feature, and NaN for constant columns.
+    higher_criticism_ : ndarray of shape (n_features,)
+        HC of each feature, and NaN for constant columns.
+    embedding_ : ndarray of shape (n_samples, n_clusters - 1)
+        The leading left singular vectors. There are fewer of them if the selected features have a lower rank.
+    cluster_centers_ : ndarray of shape (n_clusters, n_features)
+        Mean of each column in each cluster, in the units of X.
+    n_features_in_ : int
+        Number of columns seen during `fit`.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the columns seen during `fit`. Defined only if X has column names that are all strings.
 
     Notes
     -----
-    The null is 100,000 simulated samples of n samples, kept in the user's cache folder ($SPARSECLUSTER_CACHE) for the
-    next time. The authors simulate 100 p samples anew in every run.
+    The null distribution consists of 100,000 simulated columns with n samples. It is kept in the user's cache folder,
+    which can be changed by the environment variable SPARSECLUSTER_CACHE. The authors simulate 100 p columns in every
+    run.
 
     References
     ----------
@@ -111,12 +127,19 @@ class IFPCA(CompleteNumbers, NearestCluster, SparseClusterer):
         self.random_state = random_state
 
     def fit(self, X: Any, y: None = None) -> Self:
-        """Find the influential columns of X and the groups of its rows.
+        """Select the influential features and cluster the samples.
 
         Parameters
         ----------
-        X : array or data frame of n samples x p columns of numbers, without gaps.
-        y : ignored.
+        X : array-like or data frame of shape (n_samples, n_features)
+            Table of numbers without missing values. The result of `read` is accepted as well.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        self : object
+            Fitted estimator.
         """
         check_parameters(vars(self))
         n_init, k = check_count("n_init", self.n_init, 1), int(self.n_clusters)
@@ -148,9 +171,9 @@ class IFPCA(CompleteNumbers, NearestCluster, SparseClusterer):
 
 
 def leading(table: Floats, count: int) -> tuple[Floats, Floats]:
-    """The leading left singular vectors u of a table Z, n x count, and V / s, for which Z (V / s) = u."""
+    """Return the leading left singular vectors u of a table Z, and the matrix V / s, for which Z (V / s) = u."""
     left, lengths, right = np.linalg.svd(table, full_matrices=False)
     real = min(count, int((lengths > lengths[0] * RANK).sum()))
-    # The sign of a singular vector is free: the largest entry is made positive.
+    # The sign of a singular vector is arbitrary, so the largest entry is made positive.
     signs = np.sign(left[np.abs(left).argmax(axis=0), np.arange(left.shape[1])])[:real]
     return np.ascontiguousarray(left[:, :real] * signs), (right[:real] / lengths[:real, None]).T * signs

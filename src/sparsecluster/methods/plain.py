@@ -1,4 +1,4 @@
-"""Plain methods that use all features alike, by scikit-learn: what sparse clustering has to beat."""
+"""Plain methods from scikit-learn that use all features equally, as a baseline for sparse clustering."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ._bounded import check_pairs
 from ._result import Result
 
 Algorithm = Literal["kmeans", "kmeans++", "complete", "ward", "spectral", "kmedoids"]
-# Starts of those that have some.
+# Number of starts of the methods that have random starts.
 STARTS = 30
 ALGORITHMS: dict[str, Callable[[], Clusterer]] = {
     "kmeans": lambda: Own(KMeans(init="random", n_init=STARTS)),
@@ -33,31 +33,49 @@ ALGORITHMS: dict[str, Callable[[], Clusterer]] = {
 
 
 class PlainClustering(NearestCluster, SparseClusterer):
-    """A plain method on all features: scikit-learn's K-means, hierarchical and spectral clustering, or K-medoids.
+    """A plain method on all features: scikit-learn's K-means, hierarchical or spectral clustering, or K-medoids.
 
-    All samples are compared by D(i, j) = sum_a delta_a(i, j). The methods are those of scikit-learn, given the
-    coordinates of the samples or D; K-medoids is FasterPAM of the package kmedoids.
+    Samples are compared by D(i, j) = sum_a delta_a(i, j). The methods are those of scikit-learn, applied to the
+    coordinates of the samples or to D. K-medoids is FasterPAM from the package kmedoids.
 
     Parameters
     ----------
     n_clusters : int, default=3
-        Number of groups k.
+        Number of clusters k.
     algorithm : {"kmeans", "kmeans++", "complete", "ward", "spectral", "kmedoids"}, default="kmeans++"
-        K-means from 30 random starts or from 30 seedings by k-means++; hierarchical clustering with complete or Ward's
-        linkage; spectral clustering of the Gaussian affinity exp(-D / (2 h)) with h the median of D; K-medoids.
+        Clustering method:
+
+        - "kmeans" is K-means with 30 random starts.
+        - "kmeans++" is K-means with 30 starts seeded by k-means++.
+        - "complete" and "ward" are hierarchical clustering with complete linkage and with Ward's linkage.
+        - "spectral" is spectral clustering of the Gaussian affinity exp(-D / (2 h)), where h is the median of the
+          nonzero values of D.
+        - "kmedoids" is K-medoids.
     metric : str, callable or dict, default="auto"
-        How a column tells samples apart, as in `SASClustering`. K-means and Ward need coordinates.
+        Dissimilarity of two values of a column, with the same options as in `SASClustering`. The default for numbers is
+        "sqeuclidean", the squared difference (x - y)^2; "euclidean" and "manhattan" are the plain distance |x - y|.
+        K-means and Ward's linkage need coordinates, which only "sqeuclidean" and "hamming" have.
     standardize : bool, default=True
-        Give every feature the same weight, whatever its units.
-    random_state : int, RandomState or None, default=0
-        Seed.
+        Whether to give all features the same weight, regardless of their units.
+    random_state : int, RandomState instance or None, default=0
+        Seed of the random numbers. Pass an int for the same result on every run, or None for a new seed every time.
 
     Attributes
     ----------
-    labels_ : cluster of every sample; clusters are numbered from the largest to the smallest.
-    support_ : all features that are not constant.
-    feature_scores_ : 1 - Delta_a[C] / T_a of every feature.
-    cluster_centers_ : mean of every column in every cluster, k x p, in the units of X.
+    labels_ : ndarray of shape (n_samples,)
+        Cluster of each sample. Clusters are numbered from the largest (0) to the smallest.
+    support_ : ndarray of shape (n_features,), dtype=bool
+        Mask of all features that are used. The method does not select features, but leaves out columns that are
+        constant or missing too often.
+    feature_scores_ : ndarray of shape (n_features,)
+        Score 1 - Delta_a[C] / T_a of each feature: the share of the feature that the clusters explain, in [0, 1].
+        Columns that are constant or missing too often are left out and have score 0.
+    cluster_centers_ : ndarray of shape (n_clusters, n_features)
+        Center of each column in each cluster, in the units of X, as in `SASClustering`.
+    n_features_in_ : int
+        Number of columns seen during `fit`.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the columns seen during `fit`. Defined only if X has column names that are all strings.
 
     Examples
     --------
@@ -84,13 +102,20 @@ class PlainClustering(NearestCluster, SparseClusterer):
         self.random_state = random_state
 
     def fit(self, X: Any, y: None = None) -> Self:
-        """Find the groups of the rows of X.
+        """Cluster the samples.
 
         Parameters
         ----------
-        X : array, sparse matrix or data frame of n samples x p columns, or p matrices n x n with metric="precomputed";
-            gaps are welcome.
-        y : ignored.
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            The table. Missing values are allowed. With `metric="precomputed"`, p matrices of shape (n_samples,
+            n_samples). The result of `read` is accepted as well.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        self : object
+            Fitted estimator.
         """
         check_parameters(vars(self))
         check_choice("algorithm", self.algorithm, list(ALGORITHMS))
@@ -101,8 +126,8 @@ class PlainClustering(NearestCluster, SparseClusterer):
             clusterer = ALGORITHMS[self.algorithm]()
             if clusterer.needs == "rows" and not features.has_rows:
                 raise ValueError(
-                    f'algorithm="{self.algorithm}" needs coordinates of the samples, and these features have only '
-                    'dissimilarities of pairs. Use "complete", "spectral" or "kmedoids".'
+                    f'algorithm="{self.algorithm}" needs coordinates of the samples, but these features have only '
+                    'dissimilarities of pairs of samples. Use "complete", "spectral" or "kmedoids".'
                 )
             if clusterer.needs == "pairs":
                 check_pairs(type(self).__name__, reading.n_samples)

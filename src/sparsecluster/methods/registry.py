@@ -1,4 +1,4 @@
-"""All methods by name: what each is, what it takes and what it gives. Tests, benchmarks and the docs go through it."""
+"""All methods by name, with what each accepts and returns. Tests, benchmarks and documentation use this table."""
 
 from __future__ import annotations
 
@@ -19,12 +19,30 @@ from .sparse_kmeans import SparseKMeans
 from .sparse_kmedoids import SparseKMedoids
 from .spectral_gem import SpectralGem
 
-# Numbers without gaps; what has coordinates (numbers and levels, gaps included); anything that has dissimilarities.
+# The data that a method accepts: numbers without missing values; data with coordinates (numbers and levels, also with
+# missing values); or anything with dissimilarities.
 Takes = Literal["numbers", "coordinates", "anything"]
 
 
 class Method(NamedTuple):
-    """A published method: how to make it with its own tuning, and what a user needs to know to choose it."""
+    """A published method: how to create it, and what a user needs to know to choose it.
+
+    Attributes
+    ----------
+    title : str
+        Name to show to people.
+    make : callable
+        Function that takes `n_clusters` and keyword parameters and returns the estimator, with its own tuning by
+        default.
+    paper : str
+        Reference.
+    takes : {"numbers", "coordinates", "anything"}
+        Data that the method accepts.
+    selects : bool
+        Whether the method selects features.
+    predicts : bool
+        Whether the method can assign new samples to its clusters.
+    """
 
     title: str
     make: Callable[..., SparseClusterer]
@@ -162,7 +180,7 @@ METHODS: dict[str, Method] = {
     ),
 }
 
-# Methods that the paper speaks of and that are not here yet: tables show them as not available.
+# Methods that the paper mentions but that are not implemented yet. Tables show them as not available.
 PLANNED: dict[str, str] = {
     "penalized-gmm": "Pan and Shen (2007), Penalized model-based clustering with application to variable selection",
     "ahp-gmm": "Wang and Zhu (2008), Variable selection for model-based high-dimensional clustering",
@@ -173,8 +191,24 @@ PLANNED: dict[str, str] = {
 
 
 def make_method(name: str, n_clusters: int, **parameters: Any) -> SparseClusterer:
-    """The method of a name, with its own tuning unless `parameters` say otherwise.
+    """Create the estimator of a method from its name.
 
+    Parameters
+    ----------
+    name : str
+        Name of the method, a key of `METHODS`.
+    n_clusters : int
+        Number of clusters k.
+    **parameters : Any
+        Other parameters of the estimator. By default, each method uses its own tuning.
+
+    Returns
+    -------
+    estimator : SparseClusterer
+        Estimator that is not fitted yet.
+
+    Examples
+    --------
     >>> from sparsecluster.methods.registry import make_method
     >>> make_method("sparse-kmeans", 4, random_state=1)
     SparseKMeans(n_clusters=4, random_state=1)
@@ -182,7 +216,7 @@ def make_method(name: str, n_clusters: int, **parameters: Any) -> SparseClustere
     if name in METHODS:
         return METHODS[name].make(n_clusters, **parameters)
     if name in PLANNED:
-        raise ValueError(f"The method {name!r} is not available yet. Available are {', '.join(METHODS)}.")
+        raise ValueError(f"The method {name!r} is not available yet. Available methods are {', '.join(METHODS)}.")
     near = difflib.get_close_matches(name, METHODS, n=1)
     hint = f" Did you mean {near[0]!r}?" if near else ""
-    raise ValueError(f"There is no method {name!r}; available are {', '.join(METHODS)}.{hint}")
+    raise ValueError(f"There is no method {name!r}; available methods are {', '.join(METHODS)}.{hint}")

@@ -1,4 +1,4 @@
-"""Regularized K-means: a group lasso on the centers, its strength by stability (Sun, Wang and Fang 2012)."""
+"""Regularized K-means: a group lasso on the centers, tuned by stability (Sun, Wang and Fang, 2012)."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from ._base import CompleteNumbers, NearestCluster, SparseClusterer
 from ._result import Array, Order, Result
 from ._screening import spreads, standardized
 
-# Penalties compared, as in the authors' code.
+# The penalties that are compared, as in the authors' code.
 PENALTIES = np.logspace(-2, 2, 20)
-# In a cluster of fewer samples nothing can be said about stability.
+# Stability cannot be assessed if a cluster has fewer samples than this.
 FEWEST = 2
 
 
 class Penalized(NamedTuple):
-    """Labels and shrunken centers that no step improves, and the number of steps to them."""
+    """Labels and shrunken centers that no further step improves, and the number of steps."""
 
     labels: Labels
     centers: Floats
@@ -36,7 +36,7 @@ class Penalized(NamedTuple):
 
     @property
     def is_empty(self) -> bool:
-        """Whether all centers are at the origin."""
+        """Whether all centers are zero."""
         return not self.centers.any()
 
 
@@ -44,33 +44,33 @@ class Penalized(NamedTuple):
 
 
 def start(table: Floats, k: int, rng: np.random.Generator, n_init: int) -> Labels:
-    """K-means without a penalty."""
+    """Run K-means without a penalty."""
     on_pairs = cheaper_form(len(table), k, n_init) == "pairs"
     data = Pairs(table @ table.T) if on_pairs else Rows(table, np.ones(table.shape[1]))
     return kmeans(data, k, rng, n_starts=n_init)
 
 
 def nearest_center(table: Floats, centers: Floats) -> Labels:
-    """The nearest center of every row; of equal ones the first."""
+    """Return the nearest center of each row. Ties go to the first center."""
     used = np.flatnonzero(centers.any(axis=0))
     links = table[:, used] @ centers[:, used].T
     return ((centers**2).sum(axis=1) - 2.0 * links).argmin(axis=1).astype(np.int32)
 
 
 def penalized(table: Floats, labels: Labels, k: int, penalty: float, max_iter: int) -> Penalized:
-    """Alternate from K-means: centers by the adaptive group lasso, labels by the nearest center.
+    """Alternate from the K-means solution between centers by the adaptive group lasso and labels by the nearest center.
 
-    The penalty of feature a is lambda over the length of its centers in K-means (the adaptive part).
+    The penalty of feature a is lambda divided by the length of its K-means centers, which makes the lasso adaptive.
     """
     lengths = np.sqrt((means(table, labels, k) ** 2).sum(axis=0))
-    # A feature without any difference between the clusters is left out, unless nothing is penalized.
+    # A feature whose K-means centers are all zero is dropped, unless the penalty is zero.
     penalties = np.full(lengths.size, np.inf if penalty > 0 else 0.0)
     np.divide(penalty, lengths, out=penalties, where=lengths > 0)
-    for n_iter in range(1, max_iter + 1):  # noqa: B007  (how many there were)
+    for n_iter in range(1, max_iter + 1):  # noqa: B007  (used after the loop)
         shares = np.bincount(labels, minlength=k) / labels.size
         centers = shrunken_centers(means(table, labels, k), shares, penalties)
         new = nearest_center(table, centers)
-        # Where a cluster loses its last sample the centers say no more; the labels before are kept.
+        # If a cluster loses its last sample, stop and keep the previous labels.
         if np.array_equal(new, labels) or np.unique(new).size < k:
             break
         labels = new
@@ -78,13 +78,13 @@ def penalized(table: Floats, labels: Labels, k: int, penalty: float, max_iter: i
 
 
 def disagreement(one: Labels, other: Labels) -> float:
-    """Share of the pairs of samples that one labeling joins and the other does not."""
+    """Return the share of the pairs of samples that are together in one labeling and apart in the other."""
     joined = (one[:, None] == one) != (other[:, None] == other)
     return float(joined.sum() / (one.size * (one.size - 1)))
 
 
 def instability(table: Floats, one: Penalized, other: Penalized) -> float:
-    """How differently two sets of centers group the same samples; 1 where one of them says nothing."""
+    """Return how differently two sets of centers cluster the same samples, and 1 if one of them is degenerate."""
     if one.is_empty or other.is_empty:
         return 1.0
     k = len(one.centers)
@@ -95,14 +95,17 @@ def instability(table: Floats, one: Penalized, other: Penalized) -> float:
 
 
 def steadiest(instabilities: Floats) -> int:
-    """The value that is steadiest in most bootstrap samples (rows); of equal ones the last, which chooses most."""
+    """Return the index of the value that is most stable in the largest number of bootstrap samples (rows).
+
+    Ties go to the last value, which is the sparsest.
+    """
     last = instabilities.shape[1] - 1
     votes = np.bincount(chosen_by_sample(instabilities), minlength=last + 1)
     return int(last - np.argmax(votes[::-1]))
 
 
 def chosen_by_sample(instabilities: Floats) -> Subset:
-    """The steadiest value in each bootstrap sample; of equal ones the last."""
+    """Return the index of the most stable value in each bootstrap sample. Ties go to the last value."""
     return np.asarray(instabilities.shape[1] - 1 - np.argmin(instabilities[:, ::-1], axis=1))
 
 
@@ -110,7 +113,7 @@ def chosen_by_sample(instabilities: Floats) -> Subset:
 
 
 class ShrunkenCenters(NamedTuple):
-    """Centers in the chosen columns, standardized."""
+    """Centers in the selected columns, after standardization."""
 
     origin: Floats
     units: Floats
@@ -121,11 +124,11 @@ class ShrunkenCenters(NamedTuple):
         return (at[:, None, :] - self.centers) ** 2
 
     def nearest(self, values: Sequence[Any]) -> npt.NDArray[np.intp]:
-        """The nearest center."""
+        """Return the nearest center of each sample."""
         return self._apart(values).sum(axis=2).argmin(axis=1)
 
     def explained(self, values: Sequence[Any]) -> float:
-        """1 - sum of squares to the nearest center / sum of squares to the origin."""
+        """1 - sum of squared distances to the nearest center / sum of squared distances to the origin."""
         at = (np.column_stack(values) - self.origin) / self.units
         return float(1.0 - self._apart(values).sum(axis=2).min(axis=1).sum() / (at**2).sum())
 
@@ -137,43 +140,60 @@ class RegularizedKMeans(CompleteNumbers, NearestCluster, SparseClusterer):
 
         (1/n) sum_k sum_{i in C_k} |x_i - m_k|^2 + sum_a l_a sqrt(m_1a^2 + ... + m_ka^2),   l_a = l / |c_a|_2,
 
-    with x centered and c_a the centers of K-means in feature a, so that features that K-means finds useful are penalized
-    less. A feature is selected if its centers are not all zero.
+    where x is centered and c_a are the K-means centers in feature a, so that features that K-means finds useful are
+    penalized less. A feature is selected if its centers are not all zero.
 
     Parameters
     ----------
     n_clusters : int, default=3
-        Number of groups k.
+        Number of clusters k.
     penalty : "auto" or float, default="auto"
-        The strength l; 0 is K-means. "auto" chooses it by stability: of 20 values from 0.01 to 100, in each bootstrap
-        sample the one is taken for which centers found on the sample and on all data group the sample most alike; the
-        value taken most often wins.
+        Strength l of the penalty; 0 gives K-means. "auto" chooses among 20 values from 0.01 to 100 by stability. Each
+        bootstrap sample votes for the value for which the centers found on the bootstrap sample and the centers found
+        on all data cluster the bootstrap sample most similarly, and the value with the most votes is chosen.
     standardize : bool, default=True
-        Give every feature variance 1. Penalties are meant for that.
+        Whether to scale all features to variance 1, which the default penalties assume.
     n_bootstraps : int, default=20
         Number of bootstrap samples.
     n_init : int, default=20
-        Starts of K-means.
+        Number of starts of K-means.
     max_iter : int, default=100
-        Most alternations.
-    n_jobs : int, default=None
-        Threads. The result does not depend on it.
-    random_state : int, RandomState or None, default=0
-        Seed.
+        Maximum number of alternations.
+    n_jobs : int or None, default=None
+        Number of threads. None means 1 unless in a `joblib.parallel_config` context, and -1 means all processors. The
+        result does not depend on the number of threads.
+    random_state : int, RandomState instance or None, default=0
+        Seed of the random numbers. Pass an int for the same result on every run, or None for a new seed every time.
     verbose : bool or "auto", default="auto"
-        "auto" shows progress on a terminal when a fit takes more than two seconds.
+        Whether to show progress. "auto" shows it on a terminal if the fit takes more than two seconds.
 
     Attributes
     ----------
-    labels_ : cluster of every sample; clusters are numbered from the largest to the smallest.
-    feature_weights_ : |m_a|_2, the length of the shrunken centers of every feature.
-    support_ : mask of the features for which that is not zero (also `get_support()`).
-    feature_scores_ : 1 - Delta_a[C] / T_a of every feature.
-    penalty_ : the strength l.
-    instability_ : for each bootstrap sample (rows) and penalty that leaves a feature (columns) the share of pairs that
-        are grouped differently; None where the penalty was given.
-    n_iter_ : number of alternations.
-    cluster_centers_ : mean of every column in every cluster, k x p, in the units of X, not shrunken.
+    labels_ : ndarray of shape (n_samples,)
+        Cluster of each sample. Clusters are numbered from the largest (0) to the smallest.
+    feature_weights_ : ndarray of shape (n_features,)
+        Length |m_a|_2 of the shrunken centers of each feature.
+    support_ : ndarray of shape (n_features,), dtype=bool
+        Mask of the features with nonzero centers, as returned by `get_support`.
+    feature_scores_ : ndarray of shape (n_features,)
+        Score 1 - Delta_a[C] / T_a of each feature: the share of the feature that the clusters explain, in [0, 1].
+        Constant columns are left out and have score 0.
+    penalty_ : float
+        The strength l.
+    instability_curve_ : TuningCurve or None
+        Mean instability over the values of the penalty, or None if the penalty was given. `frame()` also has the votes
+        of the bootstrap samples.
+    instability_ : ndarray of shape (n_bootstraps, n_penalties) or None
+        Share of the pairs of samples that are clustered differently, for each bootstrap sample and each penalty that
+        leaves at least one feature. None if the penalty was given.
+    n_iter_ : int
+        Number of alternations.
+    cluster_centers_ : ndarray of shape (n_clusters, n_features)
+        Mean of each column in each cluster, in the units of X and without shrinkage.
+    n_features_in_ : int
+        Number of columns seen during `fit`.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the columns seen during `fit`. Defined only if X has column names that are all strings.
 
     References
     ----------
@@ -214,12 +234,19 @@ class RegularizedKMeans(CompleteNumbers, NearestCluster, SparseClusterer):
         self.verbose = verbose
 
     def fit(self, X: Any, y: None = None) -> Self:
-        """Find the groups of the rows of X and the columns whose centers are not zero.
+        """Cluster the samples and select the features whose centers are not zero.
 
         Parameters
         ----------
-        X : array or data frame of n samples x p columns of numbers, without gaps.
-        y : ignored.
+        X : array-like or data frame of shape (n_samples, n_features)
+            Table of numbers without missing values. The result of `read` is accepted as well.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        self : object
+            Fitted estimator.
         """
         check_parameters(vars(self))
         n_init, k = check_count("n_init", self.n_init, 1), int(self.n_clusters)
@@ -258,10 +285,13 @@ class RegularizedKMeans(CompleteNumbers, NearestCluster, SparseClusterer):
     def _tuned(
         self, table: Floats, labels: Labels, rng: np.random.Generator, n_init: int
     ) -> tuple[TuningCurve, Floats]:
-        """The penalty by the paper's stability selection, in the form of the authors' code; and all instabilities."""
+        """Choose the penalty by the stability selection of the paper, as implemented in the authors' code.
+
+        Returns the tuning curve and the instabilities, of shape (n_bootstraps, n_penalties).
+        """
         k, max_iter, n = int(self.n_clusters), int(self.max_iter), len(table)
         fits = [penalized(table, labels, k, penalty, max_iter) for penalty in PENALTIES]
-        # Penalties that leave no feature are no choice; the smallest is, and then says so.
+        # Skip penalties that leave no feature. If all of them do, keep the smallest, which raises an error later.
         on_all = [each for each in fits if not each.is_empty] or fits[:1]
         penalties = PENALTIES[: len(on_all)]
 
@@ -287,5 +317,5 @@ class RegularizedKMeans(CompleteNumbers, NearestCluster, SparseClusterer):
         most = (2.0 * np.sqrt(((shares[:, None] * centers) ** 2).sum(axis=0) * (centers**2).sum(axis=0))).max()
         raise ValueError(
             f"penalty={penalty:.4g} leaves no feature: all centers are zero. Use one below about {most:.4g}, or "
-            '"auto" with more samples.'
+            '"auto" to tune it. If "auto" fails as well, more samples are needed.'
         )

@@ -1,4 +1,4 @@
-"""SAS clustering as a scikit-learn estimator: checks its parameters, calls the search, stores what it found."""
+"""SAS clustering as a scikit-learn estimator, which checks the parameters, calls the search and stores the result."""
 
 from __future__ import annotations
 
@@ -25,90 +25,125 @@ from ._result import Result
 class SASClustering(NearestCluster, SparseClusterer):
     """Sparse Alternate Sum clustering (Arias-Castro and Pu, 2017).
 
-    Finds k groups of samples and the s features that make them, by maximizing over clusterings C and subsets S of size s
+    Finds k clusters of samples and the s features that separate them. The objective, which is maximized over
+    clusterings C and subsets S of s features, is
 
         sum_{a in S} (1 - Delta_a[C] / T_a),
 
     where Delta_a[C] = sum_k (1/|C_k|) sum_{i<j in C_k} delta_a(i, j) is the within-cluster dissimilarity of feature a
-    (for numbers, the within-cluster sum of squares) and T_a the same with all samples in one cluster. Where s is not
-    given it is chosen by the gap statistic against copies of the data in which every feature is permuted on its own.
+    (for numbers, the within-cluster sum of squares), and T_a is the same with all samples in one cluster. If s is not
+    given, it is chosen by the gap statistic, which compares the data with copies in which each feature is permuted
+    independently.
 
     Parameters
     ----------
     n_clusters : int, default=3
-        Number of groups k.
+        Number of clusters k.
     n_features_to_select : "auto", int or float, default="auto"
-        Number s of features, or their share in (0, 1]. "auto" chooses it by the gap statistic.
+        Number s of features to select, or their share in (0, 1] if it is a float. "auto" chooses s by the gap
+        statistic.
     metric : str, callable or dict, default="auto"
-        How a column tells samples apart: "sqeuclidean" (squared difference), "manhattan" (distance), "hamming" (same level
-        or not), "ordinal" (distance of ranks), or a function of two values. "auto" goes by the types of the columns:
-        numbers and dates by squared difference, ordered categories by rank, text, categories and truth values by level.
-        A dict {column: metric} says it for some columns. "precomputed": X is p dissimilarity matrices n x n.
+        Dissimilarity of two values of a column:
+
+        - "sqeuclidean" is the squared difference (x - y)^2.
+        - "euclidean" and "manhattan" are the plain distance |x - y|, which is the same for single numbers.
+        - "hamming" is 0 for equal levels and 1 for different levels.
+        - "ordinal" is the distance between the ranks of ordered levels.
+        - A callable takes two values and returns their dissimilarity.
+        - "auto" chooses by the type of the column: "sqeuclidean" for numbers and dates, "ordinal" for ordered
+          categories, and "hamming" for other categories, text and booleans.
+        - A dict {column: metric} sets the metric of some columns, and "auto" is used for the others.
+        - "precomputed" means that X consists of p dissimilarity matrices of shape (n_samples, n_samples).
     clusterer : str or object, default="auto"
-        Step 1: "kmeans", "hillclimb" (any dissimilarity), "kmedoids", "spectral", "hierarchical" (or "average",
-        "complete", "ward"), "partition" (clusters of equal size), or any object with `fit_predict`. "auto" is "kmeans"
-        where samples have coordinates (numbers and levels) and "hillclimb" elsewhere: both climb the objective above.
-    feature_groups : dict or sequence, default=None
-        Columns that are chosen together: {group: columns}, or one name for each column, None for one that stands alone.
-        A group is one feature; its dissimilarity is the mean of those of its columns.
+        Clustering method of Step 1: "kmeans", "hillclimb" (for any dissimilarity), "kmedoids", "spectral",
+        "hierarchical" (the same as "average"), "complete", "ward", "partition" (clusters of equal size), or an object
+        with a method `fit_predict`. "auto" is "kmeans" if the samples have coordinates (numbers and levels) and
+        "hillclimb" otherwise. Both maximize the objective above.
+    feature_groups : dict, sequence or None, default=None
+        Columns that are selected together, as a dict {group: columns} or as a sequence with one group name per column
+        and None for a column on its own. Each group is one feature, whose dissimilarity is the mean of those of its
+        columns.
     standardize : bool, default=True
-        Give every feature the same weight in the clustering, whatever its units. Features that only tell alike from
-        unlike (levels, or two numbers) are compared by the plain Hamming dissimilarity and have the same weight on
-        average. Scores do not depend on the scale of a feature either way.
+        Whether to give all features the same weight in the clustering, regardless of their units. Features that only
+        distinguish equal from different values (levels, or numbers with two values) are compared by the plain Hamming
+        dissimilarity and have the same weight on average. The scores do not depend on the scale of a feature in any
+        case.
     search : {"path", "grid", "golden"}, default="path"
-        Sizes to compare: all of them, every `step`-th (Algorithm 2 of the paper), or by golden section.
-    step : int, default=None
-        Step of the grid; by default about 50 sizes.
+        Numbers of features to compare: all of them ("path"), every `step`-th one ("grid", Algorithm 2 of the paper), or
+        those visited by a golden-section search ("golden").
+    step : int or None, default=None
+        Step of the grid. By default, the grid has about 50 sizes.
     gap : {"between", "within"}, default="between"
-        What the gap compares: the part of the spread that the clusters explain, or the part that they leave.
+        What the gap statistic compares: the variation that the clusters explain ("between") or the variation that is
+        left within them ("within"). The formulas are given in `TuningCurve`.
     null : {"refit", "fixed"}, default="refit"
-        On a permuted copy, choose features anew (the paper's text) or keep those of the data (the authors' code).
+        Whether features are selected anew on each permuted copy ("refit", as in the text of the paper), or those
+        selected on the data are kept ("fixed", as in the authors' code).
     rule : {"max", "1se"}, default="max"
-        Take the size of largest gap, or the smallest size within one standard error of it.
+        Choose the number of features with the largest gap ("max"), or the smallest one whose gap is within one standard
+        error of it ("1se").
     n_permutations : int, default=25
         Number of permuted copies.
-    init : {"auto", "coordinate", "random", "shrinking"} or array, default="auto"
-        Where climbs begin: the features that cluster best on their own (the paper's start), random subsets, or all
-        features fewer by and by. "auto" uses all three. An integer array of n samples is a labeling to begin with; a
-        boolean array of p features is a subset.
+    init : {"auto", "coordinate", "random", "shrinking"} or array-like, default="auto"
+        Where the search starts: from the features that cluster best on their own ("coordinate", as in the paper), from
+        random subsets ("random"), or from all features, whose number is then reduced step by step ("shrinking"). "auto"
+        uses all three. An integer array of shape (n_samples,) is used as initial labels, and a boolean array of shape
+        (n_features,) as initial subset.
     n_init : "auto" or int, default="auto"
-        Number of starts. "auto" goes on until several starts agree on the best, within limits.
+        Number of starts. "auto" continues until several starts agree on the best solution, up to a limit.
     consensus : bool, default=True
-        Where the best starts end in different places, return the climb from what they have in common instead of the
-        best one, which then owes its place to noise.
+        If the best starts lead to different solutions, start once more from what these have in common and return the
+        result, instead of the single best solution, which may owe its objective to noise.
     subsample : int or None, default=2000
-        Where there are more samples than this, s is chosen and starts are made on so many of them, drawn at random; the
-        last climb is on all samples. A quarter of it where the clusterer works on pairs of samples. None uses all samples
-        throughout.
+        If X has more samples than this, s is chosen and the starts are made on a random subsample of this size, and
+        only the last climb uses all samples. Clusterers that work on pairs of samples use a quarter of this size. None
+        always uses all samples.
     max_iter : int, default=100
-        Most passes through Steps 1 and 2 of Algorithm 1 in one climb.
-    n_jobs : int, default=None
-        Threads. The result does not depend on it.
-    random_state : int, RandomState or None, default=0
-        Seed. The same seed gives the same result; None draws a new one every time.
+        Maximum number of passes through Steps 1 and 2 of Algorithm 1 from one start.
+    n_jobs : int or None, default=None
+        Number of threads. None means 1 unless in a `joblib.parallel_config` context, and -1 means all processors. The
+        result does not depend on the number of threads.
+    random_state : int, RandomState instance or None, default=0
+        Seed of the random numbers. Pass an int for the same result on every run, or None for a new seed every time.
     verbose : bool or "auto", default="auto"
-        "auto" shows progress on a terminal when a fit takes more than two seconds.
+        Whether to show progress. "auto" shows it on a terminal if the fit takes more than two seconds.
 
     Attributes
     ----------
-    labels_ : cluster of every sample; clusters are numbered from the largest to the smallest.
-    support_ : mask of the chosen features (also `get_support()`).
-    feature_scores_ : 1 - Delta_a[C] / T_a of every feature, in [0, 1], times the share of the samples in which it is
-        seen; for each column that of its group; 0 for columns kept out.
-    objective_ : sum of the scores of the chosen features.
-    cluster_centers_ : mean of every column in every cluster, k x p, in the units of X; the median of a column compared
-        by "manhattan", the commonest level of one with levels. Not for functions and precomputed matrices.
-    gap_curve_ : the `TuningCurve` behind the choice of s; None where s was given.
-    history_ : one entry for every pass of the climb: objective, samples moved, features changed.
-    n_iter_ : number of passes.
-    n_features_in_, feature_names_in_ : as in scikit-learn.
+    labels_ : ndarray of shape (n_samples,)
+        Cluster of each sample. Clusters are numbered from the largest (0) to the smallest.
+    support_ : ndarray of shape (n_features,), dtype=bool
+        Mask of the selected features, as returned by `get_support`.
+    feature_scores_ : ndarray of shape (n_features,)
+        Score 1 - Delta_a[C] / T_a of each feature: the share of the feature that the clusters explain, in [0, 1]. The
+        score of a feature with missing values is multiplied by the share of the samples in which it is observed.
+        Columns of a feature group have the score of the group. Columns that are constant or missing too often are left
+        out and have score 0.
+    objective_ : float
+        Sum of the scores of the selected features.
+    cluster_centers_ : ndarray of shape (n_clusters, n_features)
+        Center of each column in each cluster, in the units of X: the mean for "sqeuclidean", the median for "euclidean"
+        and "manhattan", the middle level for "ordinal", and the most frequent level for "hamming". Not available if the
+        metric of a column is callable or "precomputed".
+    gap_curve_ : TuningCurve or None
+        Gap statistic over the values of s, or None if `n_features_to_select` was given.
+    history_ : tuple of Step
+        Entries (objective, samples_moved, features_changed), one for each pass through Steps 1 and 2 that led to the
+        solution.
+    n_iter_ : int
+        Number of these passes.
+    n_features_in_ : int
+        Number of columns seen during `fit`.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the columns seen during `fit`. Defined only if X has column names that are all strings.
 
     Notes
     -----
-    The result depends on the data, the parameters and the seed, not on threads or on the order of rows and columns.
+    The result depends on the data, the parameters and the seed, but not on the number of threads or on the order of the
+    rows and columns.
 
-    Gaps (NaN, None, NA) need no filling in: a pair of samples counts for a feature where both are seen. This assumes that
-    whether a value is missing does not depend on the group.
+    Missing values (NaN, None, NA) do not need to be imputed: for each feature, only pairs of samples in which both
+    values are observed are compared. This assumes that whether a value is missing does not depend on the cluster.
 
     References
     ----------
@@ -173,21 +208,22 @@ class SASClustering(NearestCluster, SparseClusterer):
         self.verbose = verbose
 
     def fit(self, X: Any, y: None = None) -> Self:
-        """Find the clusters of the rows of X and the columns that make them.
+        """Cluster the samples and select the features that separate the clusters.
 
         Parameters
         ----------
         X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-            The table; missing values are allowed. With metric="precomputed", p matrices of shape (n_samples,
-            n_samples): an array of shape (p, n_samples, n_samples), in memory or memory-mapped, a list, or a function
-            that returns matrix a = 0, 1, ... and raises IndexError after the last. A `Reading` made by `read` is
-            accepted as well.
-        y : ignored.
+            The table. Missing values are allowed. With `metric="precomputed"`, p matrices of shape (n_samples,
+            n_samples): an array of shape (p, n_samples, n_samples), in memory or memory-mapped, a list of matrices, or
+            a function that returns matrix a = 0, 1, ... and raises IndexError after the last one. The result of `read`
+            is accepted as well.
+        y : None
+            Ignored.
 
         Returns
         -------
-        SASClustering
-            The fitted estimator.
+        self : object
+            Fitted estimator.
         """
         self._check_words()
         reading = self._reading(X)
@@ -214,15 +250,15 @@ class SASClustering(NearestCluster, SparseClusterer):
             return self._keep(reading, features, result)
 
     def _check_words(self) -> None:
-        """Parameters that do not depend on the data."""
+        """Check the parameters that do not depend on the data."""
         check_parameters(vars(self))
         if isinstance(self.init, str):
-            check_choice("init", self.init, list(ROUNDS), " or an array of labels or of selected features")
+            check_choice("init", self.init, list(ROUNDS), ", or an array of labels or of selected features")
         if not is_auto(self.n_init):
-            check_count("n_init", self.n_init, 1, advice='Or use "auto".')
+            check_count("n_init", self.n_init, 1, advice='Use "auto" to continue until several starts agree.')
 
     def _plan(self, reading: Reading, size: int | None) -> Plan:
-        """How to search, with a start that is given in the order of the source."""
+        """Return the plan of the search. A start that is given as an array is put in the order of the source."""
         shared = {name: getattr(self, name) for name in Plan._fields if name in vars(self) and name != "init"}
         plan = Plan(size, **shared)
         if isinstance(self.init, str):
@@ -238,6 +274,6 @@ class SASClustering(NearestCluster, SparseClusterer):
             if names.size == k:
                 return plan._replace(labels=labels.astype(np.int32))
         raise ValueError(
-            f"init as an array must hold {n} integers that name all {k} clusters, or {p} booleans of which at least one "
-            f"selects a column that varies; got {given.dtype} of shape {given.shape}."
+            f"An array given as init must hold {n} integer labels that use all {k} clusters, or {p} booleans of which "
+            f"at least one selects a column that varies; got {given.dtype} of shape {given.shape}."
         )

@@ -1,4 +1,4 @@
-"""Screening, then clustering: a test of every feature on its own chooses those on which samples are grouped."""
+"""Screening followed by clustering: features are selected by a test of each single feature."""
 
 from __future__ import annotations
 
@@ -19,50 +19,65 @@ from ._screening import TESTS, Screening, Test, by_false_discovery_rate, by_high
 
 
 class ScreenedClustering(CompleteNumbers, NearestCluster, SparseClusterer):
-    """Tests every feature on its own for more than one group, and clusters the samples on those that pass.
+    """Test each feature on its own for the presence of clusters, and cluster the samples on the features that pass.
 
     Parameters
     ----------
     n_clusters : int, default=3
-        Number of groups k.
+        Number of clusters k.
     test : {"ks", "moments", "mode", "variance"}, default="ks"
-        What each feature is tested for:
+        Test of each feature:
 
-        - "ks": not normal, by the Kolmogorov-Smirnov statistic sqrt(n) sup_x |F_a(x) - Phi(x)| with Efron's correction
-          of the null (Jin and Wang, 2016);
-        - "moments": skewness or kurtosis unlike those of a normal distribution, for noise of unknown variance
-          (Verzelen and Arias-Castro, 2017);
-        - "mode": more than one mode, by the dip statistic, half the excess mass (Chan and Hall, 2010);
-        - "variance": a variance above that of the noise, which all features share: (n - 1) s_a^2 / sigma^2 against
-          chi-squared (Azizyan, Singh and Wasserman, 2013; Verzelen and Arias-Castro, 2017).
+        - "ks" tests for a deviation from the normal distribution by the Kolmogorov-Smirnov statistic
+          sqrt(n) sup_x |F_a(x) - Phi(x)|, with Efron's correction of the null distribution (Jin and Wang, 2016).
+        - "moments" tests for a skewness or kurtosis that differs from that of a normal distribution, for noise of
+          unknown variance (Verzelen and Arias-Castro, 2017).
+        - "mode" tests for more than one mode by the dip statistic, which is half the excess mass (Chan and Hall, 2010).
+        - "variance" tests for a larger variance than that of the noise, which is the same in all features, by comparing
+          (n - 1) s_a^2 / sigma^2 with the chi-squared distribution (Azizyan, Singh and Wasserman, 2013; Verzelen and
+          Arias-Castro, 2017).
     threshold : {"hc", "fdr"} or int, default="hc"
-        How many features pass: by higher criticism (Jin and Wang), by the false discovery rate (Benjamini and
-        Hochberg), or so many.
+        How many features pass: chosen by higher criticism ("hc", Jin and Wang), by the false discovery rate ("fdr",
+        Benjamini and Hochberg), or given as a number.
     level : float, default=0.1
-        The false discovery rate that threshold="fdr" allows.
-    noise_variance : float, default=None
-        sigma^2 of test="variance", in the units of X; by default from the median of the features' variances.
+        False discovery rate for `threshold="fdr"`.
+    noise_variance : float or None, default=None
+        The noise variance sigma^2 for `test="variance"`, in the units of X. By default, it is estimated from the median
+        of the variances of the features.
     clusterer : str or object, default="auto"
-        As in `SASClustering`.
+        Clustering method, as in `SASClustering`.
     standardize : bool, default=True
-        Give every feature that passed the same weight in the clustering. Tests look at X as it is.
+        Whether to give all features that pass the same weight in the clustering. The tests always use the original
+        values.
     n_init : int, default=20
-        Starts of the clusterer.
-    random_state : int, RandomState or None, default=0
-        Seed.
+        Number of starts of the clusterer.
+    random_state : int, RandomState instance or None, default=0
+        Seed of the random numbers. Pass an int for the same result on every run, or None for a new seed every time.
 
     Attributes
     ----------
-    labels_ : cluster of every sample; clusters are numbered from the largest to the smallest.
-    support_ : mask of the features that passed (also `get_support()`).
-    feature_scores_ : 1 - Delta_a[C] / T_a of every feature.
-    statistics_, p_values_ : of every feature; NaN for columns kept out.
-    cluster_centers_ : mean of every column in every cluster, k x p, in the units of X.
+    labels_ : ndarray of shape (n_samples,)
+        Cluster of each sample. Clusters are numbered from the largest (0) to the smallest.
+    support_ : ndarray of shape (n_features,), dtype=bool
+        Mask of the features that passed, as returned by `get_support`.
+    feature_scores_ : ndarray of shape (n_features,)
+        Score 1 - Delta_a[C] / T_a of each feature: the share of the feature that the clusters explain, in [0, 1].
+        Constant columns are left out and have score 0.
+    statistics_ : ndarray of shape (n_features,)
+        Test statistic of each feature, and NaN for constant columns.
+    p_values_ : ndarray of shape (n_features,)
+        P-value of each feature, and NaN for constant columns.
+    cluster_centers_ : ndarray of shape (n_clusters, n_features)
+        Mean of each column in each cluster, in the units of X.
+    n_features_in_ : int
+        Number of columns seen during `fit`.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the columns seen during `fit`. Defined only if X has column names that are all strings.
 
     Notes
     -----
-    P-values of all tests but "variance" come from 100,000 simulated normal samples of n samples, which are kept in the
-    user's cache folder ($SPARSECLUSTER_CACHE) for the next time.
+    The p-values of all tests except "variance" come from 100,000 simulated normal columns with n samples. These are
+    kept in the user's cache folder, which can be changed by the environment variable SPARSECLUSTER_CACHE.
 
     References
     ----------
@@ -108,12 +123,19 @@ class ScreenedClustering(CompleteNumbers, NearestCluster, SparseClusterer):
         self.random_state = random_state
 
     def fit(self, X: Any, y: None = None) -> Self:
-        """Find the columns of X that pass the test, and the groups of its rows.
+        """Select the features that pass the test and cluster the samples on them.
 
         Parameters
         ----------
-        X : array or data frame of n samples x p columns of numbers, without gaps.
-        y : ignored.
+        X : array-like or data frame of shape (n_samples, n_features)
+            Table of numbers without missing values. The result of `read` is accepted as well.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        self : object
+            Fitted estimator.
         """
         check_parameters(vars(self))
         n_init = check_count("n_init", self.n_init, 1)
@@ -128,7 +150,7 @@ class ScreenedClustering(CompleteNumbers, NearestCluster, SparseClusterer):
         reading = self._reading(X)
         table = self._complete_table(reading)
         if not isinstance(self.threshold, str):
-            check_count("threshold", self.threshold, 1, reading.source.columns.size, 'Or use "hc" or "fdr".')
+            check_count("threshold", self.threshold, 1, reading.source.columns.size, 'Use "hc" or "fdr" to choose it.')
         with one_thread_blas():
             features = reading.source.features()
             clusterer = make_clusterer(self.clusterer, features.has_rows)
@@ -150,8 +172,8 @@ class ScreenedClustering(CompleteNumbers, NearestCluster, SparseClusterer):
         if passed.size:
             return passed
         warnings.warn(
-            f"No feature passes at a false discovery rate of {self.level}; the one of smallest p-value is taken. Use "
-            'threshold="hc" or a number, or another test.',
+            f"No feature passes at a false discovery rate of {self.level}, so the feature with the smallest p-value is "
+            'used. Consider threshold="hc", a number of features, or another test.',
             UserWarning,
             stacklevel=3,
         )

@@ -1,4 +1,4 @@
-"""Sparse hierarchical clustering (Witten and Tibshirani 2010)."""
+"""Sparse hierarchical clustering (Witten and Tibshirani, 2010)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .._utils.progress import Verbosity
 from ._bounded import Bounded, BoundedWeights, check_pairs, usual_bounds
 from ._weights import Weighting
 
-# Bounds compared: evenly from 1.1 to this share of sqrt(p), as in sparcl.
+# The default bounds are evenly spaced from 1.1 to this share of sqrt(p), as in sparcl.
 SMALLEST_BOUND, LARGEST_SHARE = 1.1, 0.7
 NO_LABELS = np.empty(0, np.int32)
 
@@ -29,17 +29,17 @@ NO_LABELS = np.empty(0, np.int32)
 
 
 def sparse_weights(features: Features, bound: float, max_iter: int, weights: Floats | None = None) -> Weighting:
-    """Weights that maximize |D w|_2, where D holds delta_a(i, j) by pair and feature: a power method with a bound.
+    """Compute the weights that maximize |D w|_2 by a power method, where D holds delta_a(i, j) by pair and feature.
 
-    For given w the best U is D w, scaled to length 1; for given U the gains of the features are D' U. It begins with
-    equal weights unless some are given.
+    For given w, the best U is D w scaled to length 1. For given U, the gains of the features are D' U. The iteration
+    starts with equal weights unless other weights are given.
     """
     weigh = Bounded(bound)
     weights = np.ones(features.n_features) if weights is None else weights
     best: Weighting | None = None
     for _ in range(max_iter):
         apart = features.pair_total(weights)
-        # Every pair stands twice in the matrix.
+        # Every pair occurs twice in the matrix.
         weights, objective = weigh(features.pair_sums(apart / (np.linalg.norm(apart) / np.sqrt(2))))
         if best is not None and objective <= best.objective * (1 + LEAST_GAIN):
             break
@@ -50,7 +50,11 @@ def sparse_weights(features: Features, bound: float, max_iter: int, weights: Flo
 
 
 def path(features: Features, bounds: Floats, max_iter: int) -> list[Weighting]:
-    """A solution for each of some ascending bounds: from many features down to few, each from where the last ended."""
+    """Return one solution for each of several ascending bounds.
+
+    The path is followed from the largest bound to the smallest, and each solution starts from the weights of the one
+    before.
+    """
     found: list[Weighting] = []
     for bound in bounds[::-1].tolist():
         found.append(sparse_weights(features, bound, max_iter, found[-1].weights if found else None))
@@ -61,56 +65,78 @@ def path(features: Features, bounds: Floats, max_iter: int) -> list[Weighting]:
 
 
 class SparseHierarchical(BoundedWeights):
-    """Sparse hierarchical clustering: a tree on a weighted dissimilarity, most weights zero (Witten, Tibshirani 2010).
+    """Sparse hierarchical clustering: a tree on a sparsely weighted dissimilarity (Witten and Tibshirani, 2010).
 
     The weights maximize, together with a matrix U of pairs,
 
         sum_a w_a sum_{i<j} delta_a(i, j) U_ij   with   sum_{i<j} U_ij^2 <= 1,  w >= 0,  |w|_2 <= 1,  |w|_1 <= b,
 
-    and the tree is built on D(i, j) = sum_a w_a delta_a(i, j), which is the best U but for its length. Nothing here
-    looks at clusters: features that spread the pairs most, together, get the weight.
+    and the tree is built on D(i, j) = sum_a w_a delta_a(i, j), which is the best U up to a factor. The weights do not
+    depend on any clusters: they favor features that, taken together, spread the pairs of samples the most.
 
     Parameters
     ----------
     n_clusters : int, default=3
-        Number of groups k at which the tree is cut.
+        Number of clusters k at which the tree is cut.
     l1_bound : "auto" or float, default="auto"
-        The bound b, at least 1 (one feature). "auto" chooses it by the gap statistic.
-    linkage : str, default="average"
-        How far apart two clusters are: "average", "complete", "single", "weighted" (SciPy's names), or "ward",
-        "centroid", "median" for samples with coordinates.
-    bounds : sequence of float, default=None
-        Bounds that "auto" compares; by default 10 evenly from 1.1 to 0.7 sqrt(p), as in R's sparcl.
+        Upper bound b of |w|_1, at least 1. With b = 1 a single feature is selected, and for b >= sqrt(p) the bound has
+        no effect. "auto" chooses b by the gap statistic.
+    linkage : {"average", "complete", "single", "weighted", "centroid", "median", "ward"}, default="average"
+        Distance between two clusters, with the names of SciPy. "ward", "centroid" and "median" need samples with
+        coordinates (numbers and levels).
+    bounds : sequence of float or None, default=None
+        Values of b that "auto" compares. By default, 10 evenly spaced values from 1.1 to 0.7 sqrt(p), as in the R
+        package sparcl.
     metric : str, callable or dict, default="auto"
-        How a column tells samples apart, as in `SASClustering`.
+        Dissimilarity of two values of a column, with the same options as in `SASClustering`. The default for numbers is
+        "sqeuclidean", the squared difference (x - y)^2; "euclidean" and "manhattan" are the plain distance |x - y|.
     standardize : bool, default=True
-        Give every feature the same total T_a, whatever its units.
+        Whether to give all features the same total T_a, regardless of their units.
     rule : {"max", "1se"}, default="max"
-        Take the bound of largest gap, or the smallest bound within one standard error of it.
+        Choose the bound with the largest gap ("max"), or the smallest bound whose gap is within one standard error of
+        it ("1se").
     n_permutations : int, default=10
-        Number of copies in which every feature is permuted. (The program sparcl permutes the pairs of samples, not the
-        samples; its paper says samples.)
+        Number of copies for the gap statistic, in which the samples are permuted within each feature, as the paper
+        says. (The R package sparcl permutes the pairs of samples instead.)
     max_iter : int, default=200
-        Most steps to the weights.
-    n_jobs : int, default=None
-        Threads. The result does not depend on it.
-    random_state : int, RandomState or None, default=0
-        Seed of the permutations; nothing else is random.
+        Maximum number of iterations for the weights.
+    n_jobs : int or None, default=None
+        Number of threads. None means 1 unless in a `joblib.parallel_config` context, and -1 means all processors. The
+        result does not depend on the number of threads.
+    random_state : int, RandomState instance or None, default=0
+        Seed of the permutations. Nothing else is random.
     verbose : bool or "auto", default="auto"
-        "auto" shows progress on a terminal when a fit takes more than two seconds.
+        Whether to show progress. "auto" shows it on a terminal if the fit takes more than two seconds.
 
     Attributes
     ----------
-    labels_ : cluster of every sample; clusters are numbered from the largest to the smallest.
-    feature_weights_ : w_a of every feature; 0 for columns kept out.
-    support_ : mask of the features whose weight is not zero (also `get_support()`).
-    feature_scores_ : 1 - Delta_a[C] / T_a of every feature.
-    linkage_matrix_ : the tree in SciPy's form, for scipy.cluster.hierarchy.dendrogram; heights are values of D.
-    objective_ : the maximized sum.
-    l1_bound_ : the bound b.
-    gap_curve_ : the `TuningCurve` behind the choice of b; None where b was given.
-    history_ : the objective after every step.
-    n_iter_ : number of steps.
+    labels_ : ndarray of shape (n_samples,)
+        Cluster of each sample. Clusters are numbered from the largest (0) to the smallest.
+    feature_weights_ : ndarray of shape (n_features,)
+        Weight w_a of each feature, and 0 for columns that are left out.
+    support_ : ndarray of shape (n_features,), dtype=bool
+        Mask of the features with nonzero weight, as returned by `get_support`.
+    feature_scores_ : ndarray of shape (n_features,)
+        Score 1 - Delta_a[C] / T_a of each feature: the share of the feature that the clusters explain, in [0, 1].
+        Columns that are constant or missing too often are left out and have score 0.
+    objective_ : float
+        Value of the maximized sum.
+    l1_bound_ : float
+        The bound b.
+    gap_curve_ : TuningCurve or None
+        Gap statistic over the values of b, or None if `l1_bound` was given.
+    linkage_matrix_ : ndarray of shape (n_samples - 1, 4)
+        The tree in SciPy's format, for example for `scipy.cluster.hierarchy.dendrogram`. Heights are values of D.
+    cluster_centers_ : ndarray of shape (n_clusters, n_features)
+        Center of each column in each cluster, in the units of X, as in `SASClustering`.
+    history_ : tuple of float
+        Objective after each iteration.
+    n_iter_ : int
+        Number of iterations.
+    n_features_in_ : int
+        Number of columns seen during `fit`.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the columns seen during `fit`. Defined only if X has column names that are all strings.
 
     References
     ----------
@@ -157,13 +183,20 @@ class SparseHierarchical(BoundedWeights):
         self.verbose = verbose
 
     def fit(self, X: Any, y: None = None) -> Self:
-        """Find the weights of the columns of X, the tree of its rows and their groups.
+        """Compute the weights of the features, the tree of the samples and its clusters.
 
         Parameters
         ----------
-        X : array, sparse matrix or data frame of n samples x p columns, or p matrices n x n with metric="precomputed";
-            gaps are welcome.
-        y : ignored.
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            The table. Missing values are allowed. With `metric="precomputed"`, p matrices of shape (n_samples,
+            n_samples). The result of `read` is accepted as well.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        self : object
+            Fitted estimator.
         """
         check_parameters(vars(self))
         check_choice("linkage", self.linkage, LINKAGES)
@@ -174,8 +207,8 @@ class SparseHierarchical(BoundedWeights):
             features = reading.source.features()
             if self.linkage in ON_COORDINATES and not features.has_rows:
                 raise ValueError(
-                    f'linkage="{self.linkage}" needs coordinates of the samples, and these features have only '
-                    'dissimilarities of pairs. Use "average", "complete", "single" or "weighted".'
+                    f'linkage="{self.linkage}" needs coordinates of the samples, but these features have only '
+                    'dissimilarities of pairs of samples. Use "average", "complete", "single" or "weighted".'
                 )
             usual = usual_bounds(features.n_features, SMALLEST_BOUND, LARGEST_SHARE, np.linspace)
 
@@ -192,7 +225,7 @@ class SparseHierarchical(BoundedWeights):
 
 
 def with_leaves(tree: Floats, samples: Subset) -> Floats:
-    """The tree with leaf i called samples[i]."""
+    """Return the tree with leaf i renamed to samples[i]."""
     named = tree.copy()
     is_leaf = named[:, :2] < samples.size
     named[:, :2][is_leaf] = samples[named[:, :2][is_leaf].astype(np.intp)]

@@ -1,4 +1,4 @@
-"""Sparse K-means (Witten and Tibshirani 2010)."""
+"""Sparse K-means (Witten and Tibshirani, 2010)."""
 
 from __future__ import annotations
 
@@ -21,62 +21,86 @@ from ._base import NearestCluster
 from ._bounded import Bounded, BoundedWeights, usual_bounds
 from ._weights import Weighting, best_weighting, path
 
-# Bounds compared: from 1.2 to this share of sqrt(p), evenly on the log scale, as in sparcl.
+# The default bounds go from 1.2 to this share of sqrt(p), evenly spaced on the log scale, as in sparcl.
 SMALLEST_BOUND, LARGEST_SHARE = 1.2, 0.9
 
 
 class SparseKMeans(NearestCluster, BoundedWeights):
-    """Sparse K-means: clusters and a weight for every feature, most of them zero (Witten and Tibshirani, 2010).
+    """Sparse K-means: clusters and feature weights, most of which are zero (Witten and Tibshirani, 2010).
 
     Maximizes over clusterings C and weights w
 
         sum_a w_a (T_a - Delta_a[C])   with   w >= 0,  |w|_2 <= 1,  |w|_1 <= b,
 
-    where Delta_a[C] is the within-cluster sum of squares of feature a and T_a the same with all samples in one cluster.
-    For given C the weights are w = S(g, D) / |S(g, D)|_2 with g_a = T_a - Delta_a[C], S the soft threshold and D = 0,
-    or else such that |w|_1 = b, which is solved in closed form. For given w the clusters are those of K-means on
-    features multiplied by sqrt(w_a). A feature is selected if its weight is not zero.
+    where Delta_a[C] is the within-cluster sum of squares of feature a, and T_a is the same with all samples in one
+    cluster. For given C, the weights are w = S(g, D) / |S(g, D)|_2 with g_a = T_a - Delta_a[C], where S is the soft
+    threshold. D is 0 if this satisfies the L1 bound, and otherwise it is chosen, in closed form, such that |w|_1 = b.
+    For given w, the clusters are those of K-means on features multiplied by sqrt(w_a). A feature is selected if its
+    weight is not zero.
 
     Parameters
     ----------
     n_clusters : int, default=3
-        Number of groups k.
+        Number of clusters k.
     l1_bound : "auto" or float, default="auto"
-        The bound b, at least 1 (one feature); from sqrt(p) on it has no effect. "auto" chooses it by the gap statistic.
-    bounds : sequence of float, default=None
-        Bounds that "auto" compares; by default 10 from 1.2 to 0.9 sqrt(p), evenly on the log scale, as in R's sparcl.
+        Upper bound b of |w|_1, at least 1. With b = 1 a single feature is selected, and for b >= sqrt(p) the bound has
+        no effect. "auto" chooses b by the gap statistic.
+    bounds : sequence of float or None, default=None
+        Values of b that "auto" compares. By default, 10 values from 1.2 to 0.9 sqrt(p), evenly spaced on the log scale,
+        as in the R package sparcl.
     metric : str or dict, default="auto"
-        How a column tells samples apart: "sqeuclidean" (squared difference) or "hamming" (same level or not), or a dict
-        {column: metric}; "auto" goes by the types of the columns.
+        Dissimilarity of two values of a column: "sqeuclidean" is the squared difference (x - y)^2, the default for
+        numbers, and "hamming" is 0 for equal levels and 1 for different levels. "auto" chooses by the type of the
+        column, and a dict {column: metric} sets the metric of some columns. K-means needs coordinates, which other
+        metrics do not have; use `SparseKMedoids` for the plain distance |x - y| ("euclidean" or "manhattan") and the
+        rest.
     standardize : bool, default=True
-        Give every feature the same total T_a, whatever its units.
+        Whether to give all features the same total T_a, regardless of their units.
     rule : {"max", "1se"}, default="max"
-        Take the bound of largest gap, or the smallest bound within one standard error of it.
+        Choose the bound with the largest gap ("max"), or the smallest bound whose gap is within one standard error of
+        it ("1se").
     n_permutations : int, default=25
-        Number of permuted copies.
+        Number of permuted copies for the gap statistic.
     n_init : int, default=20
-        Starts: K-means runs on all features at the beginning of a path, and whole alternations at the chosen bound.
+        Number of starts: runs of K-means on all features at the beginning of a path of bounds, and whole alternations
+        at the chosen bound.
     max_iter : int, default=100
-        Most alternations from one start; a few are usual.
-    n_jobs : int, default=None
-        Threads. The result does not depend on it.
-    random_state : int, RandomState or None, default=0
-        Seed.
+        Maximum number of alternations from one start. A few are usually enough.
+    n_jobs : int or None, default=None
+        Number of threads. None means 1 unless in a `joblib.parallel_config` context, and -1 means all processors. The
+        result does not depend on the number of threads.
+    random_state : int, RandomState instance or None, default=0
+        Seed of the random numbers. Pass an int for the same result on every run, or None for a new seed every time.
     verbose : bool or "auto", default="auto"
-        "auto" shows progress on a terminal when a fit takes more than two seconds.
+        Whether to show progress. "auto" shows it on a terminal if the fit takes more than two seconds.
 
     Attributes
     ----------
-    labels_ : cluster of every sample; clusters are numbered from the largest to the smallest.
-    feature_weights_ : w_a of every feature; 0 for columns kept out.
-    support_ : mask of the features whose weight is not zero (also `get_support()`).
-    feature_scores_ : 1 - Delta_a[C] / T_a of every feature.
-    objective_ : the maximized sum.
-    l1_bound_ : the bound b.
-    gap_curve_ : the `TuningCurve` behind the choice of b; None where b was given.
-    cluster_centers_ : mean of every column in every cluster, k x p, in the units of X.
-    history_ : the objective after every alternation.
-    n_iter_ : number of alternations.
+    labels_ : ndarray of shape (n_samples,)
+        Cluster of each sample. Clusters are numbered from the largest (0) to the smallest.
+    feature_weights_ : ndarray of shape (n_features,)
+        Weight w_a of each feature, and 0 for columns that are left out.
+    support_ : ndarray of shape (n_features,), dtype=bool
+        Mask of the features with nonzero weight, as returned by `get_support`.
+    feature_scores_ : ndarray of shape (n_features,)
+        Score 1 - Delta_a[C] / T_a of each feature: the share of the feature that the clusters explain, in [0, 1].
+        Columns that are constant or missing too often are left out and have score 0.
+    objective_ : float
+        Value of the maximized sum.
+    l1_bound_ : float
+        The bound b.
+    gap_curve_ : TuningCurve or None
+        Gap statistic over the values of b, or None if `l1_bound` was given.
+    cluster_centers_ : ndarray of shape (n_clusters, n_features)
+        Mean of each column in each cluster, in the units of X, or the most frequent level for "hamming".
+    history_ : tuple of float
+        Objective after each alternation.
+    n_iter_ : int
+        Number of alternations.
+    n_features_in_ : int
+        Number of columns seen during `fit`.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the columns seen during `fit`. Defined only if X has column names that are all strings.
 
     References
     ----------
@@ -125,21 +149,28 @@ class SparseKMeans(NearestCluster, BoundedWeights):
         self.verbose = verbose
 
     def _clusterer(self, features: Features) -> Clusterer:
-        """Step 1, if it can be done on these features."""
+        """Return the clusterer of the first step, or raise an error if it cannot use these features."""
         if not features.has_rows:
             raise ValueError(
-                f"{type(self).__name__} needs coordinates of the samples, and these features have only dissimilarities "
-                'of pairs. Use SparseKMedoids, or metric="sqeuclidean" for numbers and "hamming" for levels.'
+                f"{type(self).__name__} needs coordinates of the samples, but these features have only dissimilarities "
+                'of pairs of samples. Use SparseKMedoids, or metric="sqeuclidean" for numbers and "hamming" for levels.'
             )
         return KMeans()
 
     def fit(self, X: Any, y: None = None) -> Self:
-        """Find the groups of the rows of X and the weights of its columns.
+        """Cluster the samples and compute the weights of the features.
 
         Parameters
         ----------
-        X : array, sparse matrix or data frame of n samples x p columns; gaps are welcome.
-        y : ignored.
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            The table. Missing values are allowed. The result of `read` is accepted as well.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        self : object
+            Fitted estimator.
         """
         check_parameters(vars(self))
         n_init = check_count("n_init", self.n_init, 1)

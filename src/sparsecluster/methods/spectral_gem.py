@@ -1,4 +1,4 @@
-"""SpectralGem: spectral embedding of a graph of similar samples, its dimension by the eigengap (Lee, Luca and Roeder)."""
+"""Spectral-GEM: a spectral embedding whose dimension is chosen by the eigengap (Lee, Luca and Roeder, 2010)."""
 
 from __future__ import annotations
 
@@ -16,40 +16,54 @@ from ._base import CompleteNumbers, SparseClusterer
 from ._bounded import check_pairs
 from ._result import Array, Result
 
-# Upper bound of the eigengap of one homogeneous group, by the authors' simulations: a + b / n + c / p.
+# Upper bound a + b / n + c / p of the eigengap of data without clusters, from the authors' simulations.
 NULL_GAP = (-0.00016, 2.7, 2.3)
 
 
 class SpectralGem(CompleteNumbers, SparseClusterer):
-    """Spectral-GEM: clusters in the leading eigenvectors of a graph Laplacian (Lee, Luca and Roeder, 2010).
+    """Spectral-GEM: K-means on the leading eigenvectors of a graph Laplacian (Lee, Luca and Roeder, 2010).
 
-    Samples i and j are joined with weight sqrt(max(x_i' x_j, 0)), x centered. With W the matrix of weights and D its row
-    sums, nu_0 <= nu_1 <= ... are the eigenvalues of I - D^(-1/2) W D^(-1/2) and u_0, u_1, ... its eigenvectors. Sample i
-    is placed at (sqrt(1 - nu_1) u_1(i), ..., sqrt(1 - nu_d) u_d(i)), and samples are grouped there by K-means. The
-    dimension d is one less than the last i with an eigengap nu_i - nu_{i-1} above what one homogeneous group has,
-    -0.00016 + 2.7/n + 2.3/p. All features are used, and all alike.
+    Samples i and j are connected with weight sqrt(max(x_i' x_j, 0)), where x is centered. With W the matrix of weights
+    and D the diagonal matrix of its row sums, let nu_0 <= nu_1 <= ... be the eigenvalues of I - D^(-1/2) W D^(-1/2) and
+    u_0, u_1, ... its eigenvectors. Sample i is mapped to (sqrt(1 - nu_1) u_1(i), ..., sqrt(1 - nu_d) u_d(i)), and the
+    samples are clustered there by K-means. The dimension d is one less than the last i whose eigengap nu_i - nu_{i-1}
+    is larger than -0.00016 + 2.7/n + 2.3/p, the bound for data without clusters. All features are used with equal
+    weights.
 
     Parameters
     ----------
     n_clusters : int, default=3
-        Number of groups k.
+        Number of clusters k.
     n_components : "auto" or int, default="auto"
-        The dimension d. "auto" goes by the eigengap; at least 1.
+        Dimension d of the embedding. "auto" chooses it by the eigengap, but at least 1.
     standardize : bool, default=True
-        Give every feature the same variance.
+        Whether to scale all features to the same variance.
     n_init : int, default=30
-        Starts of K-means.
-    random_state : int, RandomState or None, default=0
-        Seed.
+        Number of starts of K-means.
+    random_state : int, RandomState instance or None, default=0
+        Seed of the random numbers. Pass an int for the same result on every run, or None for a new seed every time.
 
     Attributes
     ----------
-    labels_ : cluster of every sample; clusters are numbered from the largest to the smallest.
-    embedding_ : the places of the samples, n x d.
-    eigenvalues_ : nu_0, nu_1, ..., ascending.
-    n_components_ : the dimension d.
-    support_ : all features that are not constant.
-    feature_scores_ : 1 - Delta_a[C] / T_a of every feature.
+    labels_ : ndarray of shape (n_samples,)
+        Cluster of each sample. Clusters are numbered from the largest (0) to the smallest.
+    embedding_ : ndarray of shape (n_samples, n_components_)
+        Coordinates of the samples in the embedding.
+    eigenvalues_ : ndarray of shape (n_samples,)
+        The eigenvalues nu_0, nu_1, ... in ascending order.
+    n_components_ : int
+        The dimension d.
+    support_ : ndarray of shape (n_features,), dtype=bool
+        Mask of all features that are used. The method does not select features, but leaves out constant columns.
+    feature_scores_ : ndarray of shape (n_features,)
+        Score 1 - Delta_a[C] / T_a of each feature: the share of the feature that the clusters explain, in [0, 1].
+        Constant columns are left out and have score 0.
+    cluster_centers_ : ndarray of shape (n_clusters, n_features)
+        Mean of each column in each cluster, in the units of X.
+    n_features_in_ : int
+        Number of columns seen during `fit`.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the columns seen during `fit`. Defined only if X has column names that are all strings.
 
     References
     ----------
@@ -83,18 +97,25 @@ class SpectralGem(CompleteNumbers, SparseClusterer):
         self.random_state = random_state
 
     def fit(self, X: Any, y: None = None) -> Self:
-        """Find the groups of the rows of X.
+        """Cluster the samples.
 
         Parameters
         ----------
-        X : array or data frame of n samples x p columns of numbers, without gaps.
-        y : ignored.
+        X : array-like or data frame of shape (n_samples, n_features)
+            Table of numbers without missing values. The result of `read` is accepted as well.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        self : object
+            Fitted estimator.
         """
         check_parameters(vars(self))
         n_init, k = check_count("n_init", self.n_init, 1), int(self.n_clusters)
         rng = rng_of(self.random_state)
         if not is_auto(self.n_components):
-            check_count("n_components", self.n_components, 1, advice='Or use "auto".')
+            check_count("n_components", self.n_components, 1, advice='Use "auto" to choose it by the eigengap.')
         reading = self._reading(X)
         self._complete_table(reading)
         n = reading.n_samples
@@ -110,7 +131,7 @@ class SpectralGem(CompleteNumbers, SparseClusterer):
                 if is_auto(self.n_components)
                 else int(self.n_components)
             )
-            # u_0 says only how many neighbors a sample has.
+            # u_0 is left out because it depends only on the row sums of the weights.
             places = vectors[:, 1 : d + 1] * np.sqrt(np.maximum(1.0 - values[1 : d + 1], 0.0))
             rows = Rows(np.ascontiguousarray(places), np.ones(d))
             labels = kmeans(rows, k, rng, n_starts=n_init)
@@ -125,23 +146,23 @@ class SpectralGem(CompleteNumbers, SparseClusterer):
 
 
 def graph_spectrum(gram: Floats) -> tuple[Floats, Floats]:
-    """Eigenvalues, ascending, and eigenvectors of the normalized Laplacian of the graph of similar samples."""
+    """Return the ascending eigenvalues and the eigenvectors of the normalized Laplacian of the similarity graph."""
     weights = np.sqrt(np.maximum(gram, 0.0))
     root = np.sqrt(weights.sum(axis=1))
     trivial = root / np.linalg.norm(root)
-    # A sample at the very mean is like no other, not even itself: it stays where it is, alone.
+    # A sample exactly at the mean has similarity 0 to all samples, even itself, and becomes an isolated vertex.
     root = np.where(root > 0, root, 1.0)
     laplacian = np.eye(len(gram)) - weights / np.outer(root, root)
-    # u_0 is known, and where groups have nothing in common it is one of several vectors of eigenvalue 0: it is made the
-    # first by taking its eigenvalue 1 lower while the others are computed.
+    # u_0 is known. If the graph is not connected, it is one of several eigenvectors with eigenvalue 0. To make it the
+    # first one, its eigenvalue is lowered by 1 while the eigenvectors are computed.
     values, vectors = eigh(laplacian - np.outer(trivial, trivial))
     values[0] += 1.0
-    # The sign of an eigenvector is free: the largest entry is made positive.
+    # The sign of an eigenvector is arbitrary, so the largest entry is made positive.
     return values, vectors * np.sign(vectors[np.abs(vectors).argmax(axis=0), np.arange(len(gram))])
 
 
 def eigengap_dimension(values: Floats, n_features: int) -> int:
-    """max{i : nu_i - nu_{i-1} > bound} - 1, at least 1."""
+    """Return max{i : nu_i - nu_{i-1} > bound} - 1, or 1 if that is less than 1."""
     base, by_samples, by_features = NULL_GAP
     bound = base + by_samples / values.size + by_features / n_features
     large = np.flatnonzero(np.diff(values) > bound) + 1
