@@ -202,7 +202,7 @@ def test_table_1_has_30_samples_a_group_in_the_text_and_20_in_the_code(seen, set
     assert (method, k, seed) == ("sas-grid", 3, 7)
     assert np.bincount(data.truth).tolist() == [size] * 3
     assert options == Options(n_permutations=permutations)
-    assert catalogue.shifted(Task({"mu": 0.6, "p": 100}, "", 0), setting).X.shape == (3 * size, 100)
+    assert catalogue.shifted({"mu": 0.6, "p": 100}, 0, setting.variant).X.shape == (3 * size, 100)
 
 
 @pytest.mark.parametrize(("setting", "n_rotations", "standardize"), [(Setting(), 1, True), (CODE, 3, False)])
