@@ -24,11 +24,12 @@ def main(repeats=50):
     header = ["design", "mu or shift", "p", "limit", "ours (sd)", "ours - limit", "paper's best", "s", "S* diff S"]
     text = (
         f"n = 90 in three groups of 30, 50 useful features, {repeats} repeats per cell with seeds 0 to {repeats - 1}, "
-        "all parameters at their defaults (s is tuned, B = 25).\nThe table shows the mean Rand index. `limit` is K-means "
-        f"({LIMIT_STARTS} starts) told the useful features, `s` is the number of features chosen,\nand `S* diff S` is the "
-        "number of useful features missed plus the number of useless features chosen.\nIn table 1 the groups have "
-        "identity covariance, in table 2 one common covariance (a random rotation of eigenvalues from 1 to 5),\nand in "
-        "table 3 a covariance each. The paper's figures, the better of its two searches, are from its Tables 1a, 2a and "
-        "3;\nits Table 2 used another random covariance.\n\n" + markdown_table(header, rows)
+        "all parameters at their defaults (s is tuned, B = 25). The table shows the mean Rand index. `limit` is "
+        f"K-means ({LIMIT_STARTS} starts) told the useful features, `s` is the number of features chosen, and "
+        "`S* diff S` is the number of useful features missed plus the number of useless features chosen.\n\n"
+        "In table 1 the groups have identity covariance, in table 2 one common covariance, a random rotation of "
+        "eigenvalues from 1 to 5, and in table 3 a rotated covariance each. The paper's figures are the better of its "
+        "two searches in its Tables 1a, 2a and 3; its Table 2 used another random covariance.\n\n"
+        + markdown_table(header, rows)
     )
     return "Accuracy", text

@@ -49,6 +49,6 @@ def main(repeats=20):
     header = ["choice", *("{}, {}, p = {}".format(table, *values_of(cell)) for table, cell in CELLS)]
     return "Choices", (
         "Mean Rand index (and mean number of features chosen; 50 features are useful), n = 90, "
-        f"{repeats} repeats per cell with seeds 0 to {repeats - 1}.\nThe designs are those of [Accuracy](accuracy.md); "
+        f"{repeats} repeats per cell with seeds 0 to {repeats - 1}. The designs are those of [Accuracy](accuracy.md); "
         "the second number is mu in table 1 and the shift in tables 2 and 3.\n\n" + markdown_table(header, rows)
     )

@@ -52,8 +52,8 @@ def main(repeats=20):
     header += ["paper's SAS_gs", "paper's Sparse K-medoids"]
     text = (
         f"n = 90 in three groups of 30, 15 useful features, {repeats} repeats per cell with seeds 0 to {repeats - 1}; "
-        '`metric="hamming"`, s is tuned (B = 25).\nThe tables show the mean Rand index. `s` is the number of features '
-        "chosen, and `S* diff S` is the number of useful features missed plus\nthe number of useless features chosen. "
+        '`metric="hamming"`, s is tuned (B = 25). The tables show the mean Rand index. `s` is the number of features '
+        "chosen, and `S* diff S` is the number of useful features missed plus the number of useless features chosen. "
         "The paper's figures are from its Table 4, with 50 repeats; both of its methods cluster by K-medoids."
         f"\n\n## The default clusterer\n\n`limit` is K-means ({LIMIT_STARTS} starts) told the useful features, with "
         "zeros and ones as they are.\n\n"

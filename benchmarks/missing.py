@@ -59,9 +59,9 @@ def main(repeats=20):
     header = ["mu", "missing", "where", "ours", "ours, filled", "K-means told, filled", "ours - ours filled"]
     return "Missing values", (
         "The design of Table 1: n = 90 in three groups of 30, p = 200, 50 useful features, "
-        f"{repeats} repeats per cell with seeds 0 to {repeats - 1}; s is tuned (B = 25).\nThe table shows the mean Rand "
-        "index. `ours` is given the missing values as they are; for `filled` they are replaced by the mean of the "
-        f"column;\n`told` is K-means ({LIMIT_STARTS} starts) on the useful features. Values are removed at random, either "
-        "from all rows or, at twice the rate,\nfrom a random half of the rows. `s` is the number of features chosen.\n\n"
-        + markdown_table([*header, "s", "s, filled"], rows)
+        f"{repeats} repeats per cell with seeds 0 to {repeats - 1}; s is tuned (B = 25). The table shows the mean Rand "
+        "index. `ours` is given the missing values as they are; for `filled`, they are replaced by the mean of the "
+        f"column; `told` is K-means ({LIMIT_STARTS} starts) on the useful features. Values are removed at random, "
+        "either from all rows or, at twice the rate, from a random half of the rows. `s` is the number of features "
+        "chosen.\n\n" + markdown_table([*header, "s", "s, filled"], rows)
     )

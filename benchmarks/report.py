@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import textwrap
 import time
 from pathlib import Path
 
@@ -14,6 +15,8 @@ from sparsecluster._utils.files import write
 from sparsecluster.experiments import runner
 
 RESULTS = Path(__file__).parent.parent / "docs" / "results"
+# First characters of headings, tables, lists and images, whose lines stay as they are.
+NOT_PROSE = ("#", "|", "- ", "!")
 
 
 def write_page(name, title, text, seconds, command_options=""):
@@ -27,9 +30,20 @@ def write_page(name, title, text, seconds, command_options=""):
         f"Numba {numba.__version__}, scikit-learn {sklearn.__version__}"
     )
     command = f"python -m benchmarks {name}{command_options}"
-    page = f"# {title}\n\nMade by `{command}` in {seconds:.0f} s on {machine}.\n\n{text}\n"
+    page = filled(f"# {title}\n\nMade by `{command}` in {seconds:.0f} s on {machine}.\n\n{text}\n")
     write(RESULTS / f"{name}.md", page)
     print(page, flush=True)
+
+
+def filled(page):
+    """Break the lines of the paragraphs of a Markdown page."""
+    blocks = (
+        block
+        if block.startswith(NOT_PROSE)
+        else textwrap.fill(block, 120, break_long_words=False, break_on_hyphens=False)
+        for block in page.rstrip("\n").split("\n\n")
+    )
+    return "\n\n".join(blocks) + "\n"
 
 
 def compared(slow, fast):
