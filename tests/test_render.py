@@ -1,4 +1,4 @@
-"""What people read is what the table holds: means and spreads by hand, gaps said to be gaps, pages that parse."""
+"""Pages show what the table holds: means and spreads as by hand, cells that were not run, and markup that parses."""
 
 import csv
 import io

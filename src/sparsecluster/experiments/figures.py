@@ -118,7 +118,7 @@ def weights(experiment: Experiment, results: Results) -> Any:
 
 
 def pca(experiment: Experiment, results: Results) -> Any:
-    """Draw Figure 4: the true groups in components of the useful and of all features, then the clusters of each method."""
+    """Draw Figure 4: the true groups in components of useful and of all features, then the clusters of every method."""
     import matplotlib.pyplot as plt
 
     results = one_data_set(results)

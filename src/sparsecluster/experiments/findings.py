@@ -107,7 +107,7 @@ def _published(summaries: Sequence[Summary], measure: str) -> list[str]:
         if apart:
             largest, _, where = max(apart, key=lambda each: abs(each[0]))
             sentences.append(
-                f"{title_of(method)} is within three standard errors of the paper's {HEADINGS.get(measure, measure)} "
+                f"{title_of(method)}: within three standard errors of the paper's {HEADINGS.get(measure, measure)} "
                 f"in {sum(near for _, near, _ in apart)} of {len(apart)} cells; the largest difference is "
                 f"{shown(largest, measure, sign=True)}, at {', '.join(map(str, where))}."
             )
