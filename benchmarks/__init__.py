@@ -1,1 +1,1 @@
-"""Measurements behind the numbers in README.md and docs/: `make bench`, or `python -m benchmarks NAME ...`."""
+"""The measurements behind the numbers in README.md and docs/: run `make bench` or `python -m benchmarks NAME ...`."""

@@ -1,4 +1,4 @@
-"""`python -m benchmarks [NAME ...] [--repeats R]`: measure, print and write docs/results/NAME.md."""
+"""Run benchmarks, print their results and write them to docs/results/NAME.md."""
 
 from __future__ import annotations
 
@@ -10,13 +10,14 @@ from .report import write_page
 
 NAMES = (
     "cold",
+    "reading",
     "speed",
     "kinds",
     "growth",
     "accuracy",
     "hamming",
     "mixed",
-    "gaps",
+    "missing",
     "choices",
     "methods",
     "methods_speed",
@@ -27,12 +28,12 @@ NAMES = (
 
 def main():
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    parser.add_argument("names", nargs="*", metavar="NAME", help=f"what to measure, of {', '.join(NAMES)}; all if none")
-    parser.add_argument("--repeats", type=int, help="runs of each case")
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"one or more of {', '.join(NAMES)}; default: all")
+    parser.add_argument("--repeats", type=int, help="number of repeats of every measurement")
     arguments = parser.parse_args()
     unknown = set(arguments.names) - set(NAMES)
     if unknown:
-        parser.error(f"unknown: {', '.join(sorted(unknown))}; choose from {', '.join(NAMES)}")
+        parser.error(f"unknown benchmark: {', '.join(sorted(unknown))}; choose from {', '.join(NAMES)}")
     for name in arguments.names or NAMES:
         began = time.perf_counter()
         options = {} if arguments.repeats is None else {"repeats": arguments.repeats}

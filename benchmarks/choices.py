@@ -1,4 +1,4 @@
-"""What each default is worth: the same data with one choice changed at a time."""
+"""What every default is worth: the same data with one parameter changed at a time."""
 
 from __future__ import annotations
 
@@ -6,18 +6,20 @@ import numpy as np
 from joblib import Parallel, delayed
 
 from sparsecluster import SASClustering, rand_index
+from sparsecluster._utils.markdown import markdown_table
+from sparsecluster.experiments.base import values_of
+from sparsecluster.experiments.contenders import PUBLISHED
 
-from .accuracy import design
-from .report import markdown_table
-from .speed import PUBLISHED
+from .accuracy import TABLES
+from .paper import simulated
 
 CELLS = (
-    ("table 1", 0.6, 100),
-    ("table 1", 0.6, 1000),
-    ("table 1", 0.7, 1000),
-    ("table 2", 0.8, 500),
-    ("table 2", 1.0, 1000),
-    ("table 3", 1.0, 500),
+    ("table 1", {"mu": 0.6, "p": 100}),
+    ("table 1", {"mu": 0.6, "p": 1000}),
+    ("table 1", {"mu": 0.7, "p": 1000}),
+    ("table 2", {"shift": 0.8, "p": 500}),
+    ("table 2", {"shift": 1.0, "p": 1000}),
+    ("table 3", {"shift": 1.0, "p": 500}),
 )
 CHOICES = {
     "the defaults": {},
@@ -32,19 +34,21 @@ CHOICES = {
 }
 
 
-def one_repeat(cell, parameters, seed):
-    X, truth, _ = design(*cell, seed)
+def one_repeat(table, cell, parameters, seed):
+    """Return the Rand index and the number of chosen features."""
+    X, truth, _ = simulated(TABLES[table], cell, seed)
     sas = SASClustering(n_clusters=3, random_state=seed, **parameters).fit(X)
     return rand_index(truth, sas.labels_), sas.support_.sum()
 
 
 def main(repeats=20):
-    tasks = [(cell, parameters, seed) for parameters in CHOICES.values() for cell in CELLS for seed in range(repeats)]
+    tasks = [(*cell, parameters, seed) for parameters in CHOICES.values() for cell in CELLS for seed in range(repeats)]
     results = Parallel(n_jobs=-1)(delayed(one_repeat)(*task) for task in tasks)
     means = np.array(results).reshape(len(CHOICES), len(CELLS), repeats, 2).mean(axis=2)
     rows = [[name, *(f"{rand:.3f} ({s:.0f})" for rand, s in row)] for name, row in zip(CHOICES, means, strict=True)]
-    header = ["choice", *(f"{table}, {strength}, p = {p}" for table, strength, p in CELLS)]
+    header = ["choice", *("{}, {}, p = {}".format(table, *values_of(cell)) for table, cell in CELLS)]
     return "Choices", (
-        f"Mean Rand index (and mean number of features chosen; 50 are useful), n = 90, {repeats} repeats a cell, "
-        f"seeds 0 to {repeats - 1}.\nTable 1 gives mu, Tables 2 and 3 the shift.\n\n" + markdown_table(header, rows)
+        "Mean Rand index (and mean number of features chosen; 50 features are useful), n = 90, "
+        f"{repeats} repeats per cell with seeds 0 to {repeats - 1}. The designs are those of [Accuracy](accuracy.md); "
+        "the second number is mu in table 1 and the shift in tables 2 and 3.\n\n" + markdown_table(header, rows)
     )

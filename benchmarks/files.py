@@ -1,4 +1,4 @@
-"""`sparsecluster fit` on a text file of 100 MB: time and memory of the whole command."""
+"""Time and memory of whole commands on a text file of 100 MB."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from pathlib import Path
 
 import numpy as np
 
-from .report import markdown_table
+from sparsecluster._utils.markdown import markdown_table
 
 N, P, USEFUL = 5000, 1100, 50
-# Runs a command and says how long it took and how much memory it had at most.
+# Runs a command and prints its exit code, its duration in seconds and its peak memory in MiB.
 MEASURE = """
 import json, resource, subprocess, sys, time
 began = time.perf_counter()
@@ -24,7 +24,7 @@ print(json.dumps([code, time.perf_counter() - began, used.ru_maxrss / 1024]))
 
 
 def write_table(file):
-    """Three groups of samples, a first column of ids, numbers with 16 digits."""
+    """Write three groups of samples: a column of ids, then numbers with 16 digits."""
     rng = np.random.default_rng(0)
     groups = np.arange(N) % 3
     with file.open("w") as out:
@@ -36,7 +36,7 @@ def write_table(file):
 
 
 def measured(*arguments):
-    """Seconds and MiB of a command."""
+    """Return the duration in seconds and the peak memory in MiB of a command."""
     command = [sys.executable, "-c", MEASURE, sys.executable, "-m", "sparsecluster", *arguments]
     code, seconds, memory = json.loads(subprocess.check_output(command))
     assert code == 0, arguments
@@ -59,9 +59,10 @@ def main(repeats=1):
             seconds, memory = np.median(runs, axis=0)
             rows.append([f"`{name}`", f"{seconds:.1f}", f"{memory:.0f}", f"{memory / array:.1f}"])
         page = (result / "report.html").stat().st_size / 2**20
+    runs = "once" if repeats == 1 else f"{repeats} times"
     text = (
-        f"A CSV file of {size:.0f} MB: {N:,} samples, {P:,} features, an id column; as numbers in memory {array:.0f} MB. "
-        f"Whole commands, start of Python included;\none thread, {repeats} run each. The report has {page:.1f} MB.\n\n"
-        + markdown_table(["command", "seconds", "MB at most", "times the array"], rows)
+        f"A CSV file of {size:.0f} MB with {N:,} samples, {P:,} features and a column of ids; as an array of numbers, "
+        f"it has {array:.0f} MB. Whole commands on one thread, including the start of Python, run {runs}. The report "
+        f"has {page:.1f} MB.\n\n" + markdown_table(["command", "seconds", "peak memory, MB", "peak / array"], rows)
     )
     return "Files", text

@@ -1,4 +1,4 @@
-"""What other kinds of features cost beside plain numbers, in one run on one thread."""
+"""How much time other kinds of features take, compared with plain numbers."""
 
 from __future__ import annotations
 
@@ -7,19 +7,20 @@ from scipy import sparse
 from threadpoolctl import threadpool_limits
 
 from sparsecluster import SASClustering, rand_index
+from sparsecluster._utils.markdown import markdown_table
 from sparsecluster.datasets import shifted_groups
 
-from .report import markdown_table, seconds_of
+from .report import seconds_of
 
 
 def levels(X, n_levels):
-    """Numbers cut at their quantiles into so many levels of equal size."""
+    """Cut the numbers of every column at their quantiles into levels of equal size."""
     cuts = np.quantile(X, np.arange(1, n_levels) / n_levels, axis=0)
     return (X[None, :, :] > cuts[:, None, :]).sum(axis=0).astype(float)
 
 
 def differences(X):
-    """Absolute differences of all pairs of samples, a matrix for each feature."""
+    """Return the absolute differences of all pairs of samples, one matrix per feature."""
     return np.abs(X.T[:, :, None] - X.T[:, None, :])
 
 
@@ -28,7 +29,7 @@ def absolute_difference(x, y):
 
 
 def kinds(X):
-    """Tables of the same groups and the parameters to fit them with, by name."""
+    """Return tables with the same groups, each with the parameters of its fit, by name."""
     gone = np.random.default_rng(0).random(X.shape) < 0.1
     return {
         "numbers": (X, {}),
@@ -43,14 +44,14 @@ def kinds(X):
 
 
 def timed(X, truth, parameters, repeats):
-    """Seconds of a tuned fit, after one that compiles; its Rand index and size."""
+    """Return the seconds of a tuned fit without compilation, its Rand index and the number of chosen features."""
     sas = SASClustering(n_clusters=3, **parameters).fit(X)
     seconds = seconds_of(lambda: SASClustering(n_clusters=3, **parameters).fit(X), repeats)
     return seconds, rand_index(truth, sas.labels_), sas.support_.sum()
 
 
 def mostly_zeros(n_samples=1000, n_features=5000, density=0.02):
-    """Three groups; each has 20 features of its own in which half of its values are not zero but between 1 and 2."""
+    """Simulate three groups; each has 20 features in which half of its values are between 1 and 2 instead of 0."""
     rng = np.random.default_rng(0)
     truth = np.arange(n_samples) % 3
     owner = np.arange(n_features) // 20
@@ -60,7 +61,7 @@ def mostly_zeros(n_samples=1000, n_features=5000, density=0.02):
 
 
 def large(repeats):
-    """Rows of the second table: a large precomputed problem, and zeros stored or not."""
+    """Time a large precomputed problem, and a table with many zeros, dense and sparse."""
     X, truth, _ = shifted_groups(mu=0.7, n_features=100, group_size=167, seed=0)
     matrices = differences(X[:500])
     cases = {"precomputed, n = 500, p = 100": (matrices, truth[:500], {"metric": "precomputed"})}
@@ -82,11 +83,13 @@ def main(repeats=5):
     ]
     big_rows = [[name, f"{seconds:.1f}", f"{rand:.3f}", size] for name, (seconds, rand, size) in big.items()]
     return "Kinds of features", (
-        "Tuned fits (B = 25, all defaults), one thread, compiled kernels, seed 0.\n\n## n = 90, p = 200\n\n"
-        f"`shifted_groups(mu=0.7)`, 50 useful features; median of {repeats} runs. Levels are cut at the quantiles of "
-        "each column.\n\n"
-        + markdown_table(["features", "seconds", "to numbers", "Rand", "s"], rows)
-        + "\n\n## Larger\n\nOne run after one that compiles. Precomputed: absolute differences of "
-        "`shifted_groups(mu=0.7)`, 50 useful features.\nZeros: three groups, 60 useful features.\n\n"
-        + markdown_table(["table", "seconds", "Rand", "s"], big_rows)
+        "Tuned fits (all parameters at their defaults, B = 25) on one thread with compiled kernels, seed 0.\n\n"
+        "## n = 90, p = 200\n\n"
+        f"The data are `shifted_groups(mu=0.7)` with 50 useful features; median of {repeats} runs. Levels are made by "
+        "cutting every column at its quantiles.\n\n"
+        + markdown_table(["features", "seconds", "relative to numbers", "Rand index", "s"], rows)
+        + "\n\n## Larger tables\n\n"
+        "One run each, after another one that compiles. The precomputed matrices are absolute differences of "
+        "`shifted_groups(mu=0.7)` with 50 useful features; the other table has three groups and 60 useful features.\n\n"
+        + markdown_table(["table", "seconds", "Rand index", "s"], big_rows)
     )

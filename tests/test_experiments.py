@@ -195,14 +195,26 @@ def seen(monkeypatch):
     return calls
 
 
+@pytest.mark.parametrize("setting", [Setting(), CODE])
+@pytest.mark.parametrize("name", [name for name, each in EXPERIMENTS.items() if each.design is not None])
+def test_methods_are_run_on_the_data_of_the_design(seen, name, setting):
+    each = EXPERIMENTS[name]
+    each.run(Task(each.cells[0], "sas", 3), setting)
+    ((_, data, k, seed, _),) = seen
+    X, truth, useful = each.design(each.cells[0], 3, setting.variant)
+    assert (k, seed) == (np.unique(truth).size, 3)
+    for found, simulated in zip(data, (X, truth, useful), strict=True):
+        np.testing.assert_array_equal(found, simulated)
+
+
 @pytest.mark.parametrize(("setting", "size", "permutations"), [(Setting(), 30, 25), (CODE, 20, 30)])
-def test_table_1_has_30_samples_a_group_in_the_text_and_20_in_the_code(seen, setting, size, permutations):
+def test_table_1_has_30_samples_per_group_in_the_text_and_20_in_the_code(seen, setting, size, permutations):
     EXPERIMENTS["table-1a"].run(Task({"mu": 0.6, "p": 100}, "sas-grid", 7), setting)
     ((method, data, k, seed, options),) = seen
     assert (method, k, seed) == ("sas-grid", 3, 7)
     assert np.bincount(data.truth).tolist() == [size] * 3
     assert options == Options(n_permutations=permutations)
-    assert catalogue.shifted(Task({"mu": 0.6, "p": 100}, "", 0), setting).X.shape == (3 * size, 100)
+    assert catalogue.shifted({"mu": 0.6, "p": 100}, 0, setting.variant).X.shape == (3 * size, 100)
 
 
 @pytest.mark.parametrize(("setting", "n_rotations", "standardize"), [(Setting(), 1, True), (CODE, 3, False)])

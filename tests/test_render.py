@@ -1,4 +1,4 @@
-"""Pages show what the table holds: means and spreads by hand, "not run" where nothing was run, pages that parse."""
+"""Pages show what the table holds: means and spreads as by hand, cells that were not run, and markup that parses."""
 
 import csv
 import io
@@ -17,8 +17,9 @@ from sparsecluster.experiments.base import Setting, Task
 from sparsecluster.experiments.catalogue import EXPERIMENTS
 from sparsecluster.experiments.figures import FIGURES, draw, means
 from sparsecluster.experiments.pages import render
-from sparsecluster.experiments.render import comma_separated, grids, lines_of, markdown, summarize, web_page
+from sparsecluster.experiments.render import comma_separated, grids, lines_of, markdown, web_page
 from sparsecluster.experiments.runner import Record, Results, append
+from sparsecluster.experiments.summary import summarize
 
 TABLE = EXPERIMENTS["table-1a"]
 HARD = {"mu": 0.6, "p": 100}

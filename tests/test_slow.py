@@ -5,11 +5,10 @@ import subprocess
 import sys
 import time
 
-import numpy as np
 import pytest
-from joblib import Parallel, delayed
 
-from benchmarks import accuracy, cold, growth, hamming, kinds, speed
+from benchmarks import cold, growth, kinds, speed
+from benchmarks.paper import mean_of, runs_of
 from sparsecluster import SASClustering
 from sparsecluster.datasets import shifted_groups
 
@@ -21,11 +20,10 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
     [(0.6, 100, 0.04), (0.6, 1000, 0.04), (0.7, 200, 0.02), (0.7, 1000, 0.02), (0.8, 1000, 0.02)],
 )
 def test_it_comes_near_k_means_that_is_told_the_features(mu, p, allowed):
-    runs = Parallel(n_jobs=-1)(delayed(accuracy.one_repeat)("table 1", mu, p, seed) for seed in range(50))
-    limit, ours, _, errors = np.mean(runs, axis=0)
-    assert ours > limit - allowed
+    found = runs_of("table-1a", 50, ("limit", "sas"), [{"mu": mu, "p": p}])[mu, p]
+    assert mean_of(found["sas"], "rand") > mean_of(found["limit"], "rand") - allowed
     if mu >= 0.7:
-        assert errors <= 10
+        assert mean_of(found["sas"], "difference") <= 10
 
 
 def test_it_is_many_times_faster_than_the_plain_version():
@@ -55,7 +53,7 @@ def test_time_grows_no_faster_than_the_number_of_samples():
 @pytest.mark.skipif(not os.path.exists("/proc/self/status"), reason="peak memory is read from Linux's /proc")
 @pytest.mark.parametrize(
     ("group_size", "p", "parameters"),
-    [(33, 100_000, {"n_permutations": 2}), (50_000, 200, {"n_permutations": 2}), (10_000, 1_000, growth.ALL_ITEMS)],
+    [(33, 100_000, {"n_permutations": 2}), (50_000, 200, {"n_permutations": 2}), (10_000, 1_000, growth.ALL_SAMPLES)],
 )
 def test_memory_stays_within_three_copies_of_the_table(group_size, p, parameters):
     assert growth.peak_copies(group_size, p, parameters) <= 3
@@ -69,9 +67,8 @@ def test_the_first_fit_ever_takes_less_than_twenty_seconds(tmp_path):
 
 @pytest.mark.parametrize(("q", "p"), [(0.6, 30), (0.6, 200), (0.7, 60), (0.8, 200)])
 def test_levels_come_near_the_same_clusterer_that_is_told_the_features(q, p):
-    runs = Parallel(n_jobs=-1)(delayed(hamming.one_repeat)(q, p, seed) for seed in range(20))
-    limit, ours, _, _ = np.mean(runs, axis=0)[0]
-    assert ours > limit - 0.02
+    found = runs_of("table-4", 20, ("limit", "sas"), [{"q": q, "p": p}])[q, p]
+    assert mean_of(found["sas"], "rand") > mean_of(found["limit"], "rand") - 0.02
 
 
 def test_other_kinds_cost_a_few_times_what_numbers_do():

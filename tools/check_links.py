@@ -1,7 +1,7 @@
 """Check that relative links and images in the Markdown files point to files that exist.
 
-Lists the broken ones as file:line: target and exits with 1 if there are any. Web addresses and #anchors are not
-followed.
+Broken links are listed as file:line: target, and the exit code is 1 if there are any. Web addresses and #anchors are
+not checked.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ SCHEME = re.compile(r"^(?:[a-zA-Z][a-zA-Z0-9+.-]*:|//)")
 
 
 def pages() -> list[Path]:
-    """The Markdown files that are documentation."""
+    """Return the Markdown files of the documentation."""
     top = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")]
     return [page for page in top if page.exists()] + sorted((ROOT / "docs").glob("**/*.md"))
 
 
 def links(page: Path) -> Iterator[tuple[int, str]]:
-    """Line number and target of every relative link outside code."""
+    """Iterate over the relative links outside code, each as line number and target."""
     in_code = False
     for number, line in enumerate(page.read_text(encoding="utf-8").splitlines(), start=1):
         if FENCE.match(line):
@@ -44,12 +44,14 @@ def links(page: Path) -> Iterator[tuple[int, str]]:
 
 
 def resolves(page: Path, target: str) -> bool:
+    """Tell whether the target of a link on a page exists."""
     path = unquote(re.split("[#?]", target, maxsplit=1)[0])
     # As on GitHub, a leading slash means the root of the repository; a bare #anchor means the page itself.
     return (ROOT / path.lstrip("/") if path.startswith("/") else page.parent / path).exists()
 
 
 def main() -> int:
+    """Check all links and return the exit code."""
     found = [(page, number, target) for page in pages() for number, target in links(page)]
     broken = [link for link in found if not resolves(link[0], link[2])]
     for page, number, target in broken:

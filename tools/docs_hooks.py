@@ -1,4 +1,4 @@
-"""What MkDocs does to the pages besides turning them into HTML; mkdocs.yml names this file."""
+"""Hooks that MkDocs calls when it builds the site; mkdocs.yml names this file."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import Any
 
 from mkdocs.exceptions import PluginError
 
-# [text](target) where the target goes up; sessions of Python, which have a highlighter of their own.
+# Links to targets in a higher folder, and Python sessions, which have their own syntax highlighting.
 UPWARDS = re.compile(r"\]\((\.\./[^)\s#]*)(#[^)\s]*)?\)")
 SESSION = re.compile(r"^```python\n(?=>>> )", re.MULTILINE)
-# What a browser would fetch from somewhere else by itself.
+# Everything that a browser would load from another site.
 FETCHED = re.compile(
     r"""<(?:script|img|iframe|source)\b[^>]*?\bsrc=["']?(?:https?:)?//[^"'\s>]+"""
     r"""|<link\b(?=[^>]*\brel=["']?(?:stylesheet|preconnect|icon))[^>]*?\bhref=["']?(?:https?:)?//[^"'\s>]+"""
@@ -20,7 +20,7 @@ FETCHED = re.compile(
 
 
 def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
-    """Links to files of the repository that are no pages lead to the repository."""
+    """Make links to files outside of the documentation point to the repository."""
     docs, root = Path(config.docs_dir).resolve(), Path(config.config_file_path).resolve().parent
     here = (docs / page.file.src_uri).parent
 
@@ -35,9 +35,9 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
 
 
 def on_post_build(config: Any) -> None:
-    """Refuse a site that loads something from elsewhere."""
+    """Fail if a page of the site loads anything from another site."""
     for file in sorted(Path(config.site_dir).rglob("*")):
         if file.suffix in (".html", ".css"):
             found = FETCHED.search(file.read_text(encoding="utf-8"))
             if found:
-                raise PluginError(f"{file.relative_to(config.site_dir)} would load from elsewhere: {found[0][:200]}")
+                raise PluginError(f"{file.relative_to(config.site_dir)} loads from another site: {found[0][:200]}")

@@ -1,24 +1,27 @@
-"""Write docs/methods.md from the registry; with --check only say whether it is up to date."""
+"""Write docs/methods.md from the registry, or with --check verify that it is up to date."""
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
+from pages import write_or_check
+
+from sparsecluster._utils.markdown import markdown_table
 from sparsecluster.methods.registry import METHODS, PLANNED, Method
 
 PAGE = Path(__file__).parent.parent / "docs" / "methods.md"
 TAKES = {
-    "numbers": "numbers, no gaps",
-    "coordinates": "numbers, categories, gaps",
-    "anything": "anything, gaps too",
+    "numbers": "numbers without missing values",
+    "coordinates": "numbers, categories, missing values",
+    "anything": "any features, missing values",
 }
 HEAD = """# Methods
 
-One API for all of them: replace one class name by another and compare. Every method has `labels_`, a mask of features
-(`get_support()`), `feature_scores_`, `summary()`, scikit-learn's selector API, and its published tuning as its default.
-The objective of each, its parameters and its paper are in its docstring. [Results](results/methods.md) has all of them
-on one design, [speed](results/methods_speed.md) two of them against the clock.
+All methods have the same API, so that one class can be replaced by another for comparison. Every method has `labels_`,
+a mask of features (`get_support()`), `feature_scores_`, `summary()` and the selector API of scikit-learn, and its
+defaults are those of its publication. The docstrings give the objective, the parameters and the paper.
+[Results](results/methods.md) compares all methods on one design, and [Speed](results/methods_speed.md) measures two of
+them.
 
 ```python
 >>> from sparsecluster import SparseKMeans, rand_index
@@ -30,7 +33,7 @@ on one design, [speed](results/methods_speed.md) two of them against the clock.
 
 ```
 
-By name, as tests and benchmarks do:
+Methods can also be made by name:
 
 ```python
 >>> from sparsecluster.methods.registry import METHODS, make_method
@@ -43,27 +46,30 @@ np.True_
 
 """
 NOTES = """
-## What differs from the published programs
+## Differences from the published programs
 
-- **Sparse K-means.** Weights are solved in closed form, not by bisection. The path over bounds goes from large to small
-  with warm labels; the chosen bound is then searched from 20 starts and the best objective wins, so it is never below
-  that of R's `sparcl` on the reference data.
-- **Sparse hierarchical clustering.** Steps until the objective settles (`sparcl`: at most 15). Copies permute samples
-  within features, as the paper says; `sparcl` permutes pairs of samples.
-- **Sparse K-medoids.** FasterPAM in the place of K-means; weights by average dissimilarities within clusters.
-- **COSA.** The mean over nearest neighbors, as in the paper (the authors' program takes the median), and each feature
-  divided by its mean dissimilarity. `penalty=0.2` is the authors' value.
-- **Regularized K-means.** The group lasso on centers is solved exactly for clusters of any size. The adaptive part uses
-  the centers of plain K-means, as in the paper; stability selection follows the authors' code.
-- **IF-PCA.** 100,000 simulated null values, kept for each n, where the authors simulate 100 p anew in every run.
-- **SpectralGem.** K-means on the embedding.
-- **Screening by modes.** The dip is calibrated on normal samples. Calibrated on uniform ones, as Hartigan did, most
-  p-values of normal noise are near 1, and higher criticism and false discovery rates need uniform ones.
+- **Sparse K-means.** The weights are computed in closed form instead of by bisection. The path over the bounds goes
+  from large to small, and each bound starts from the labels of the one before. At the chosen bound there are 20 starts,
+  and the best objective wins; on the reference data it is never below that of R's `sparcl`.
+- **Sparse hierarchical clustering.** The iteration continues until the objective converges, whereas `sparcl` stops
+  after 15 steps. The permuted copies permute samples within features, as the paper describes, whereas `sparcl` permutes
+  pairs of samples.
+- **Sparse K-medoids.** FasterPAM replaces K-means, and the weights follow from average dissimilarities within clusters.
+- **COSA.** It uses the mean over nearest neighbors, as in the paper, whereas the authors' program uses the median, and
+  it divides every feature by its mean dissimilarity. `penalty=0.2` is the authors' value.
+- **Regularized K-means.** The group lasso on the centers is solved exactly for clusters of any size. The adaptive
+  weights use the centers of plain K-means, as in the paper; stability selection follows the authors' code.
+- **IF-PCA.** The null distribution has 100,000 simulated values and is kept for each n, whereas the authors simulate
+  100 p values in every run.
+- **SpectralGem.** The embedding is clustered by K-means.
+- **Screening by modes.** The dip statistic is calibrated on normal samples. If it were calibrated on uniform samples,
+  as by Hartigan, most p-values of normal noise would be close to 1, but higher criticism and false discovery rates need
+  uniform p-values.
 """
 
 
 def cells(name: str, method: Method) -> list[str]:
-    """One row of the table."""
+    """Return one row of the table."""
     make = getattr(method.make, "func", method.make).__name__
     options = ", ".join(f'{key}="{value}"' for key, value in getattr(method.make, "keywords", {}).items())
     yes = {True: "yes", False: "no"}
@@ -79,22 +85,12 @@ def cells(name: str, method: Method) -> list[str]:
 
 
 def page() -> str:
-    """The whole page."""
+    """Return the whole page."""
     header = ["name", "class", "what it is", "takes", "selects features", "predicts", "paper"]
-    rows = [header, ["---"] * len(header), *(cells(name, method) for name, method in METHODS.items())]
-    table = "\n".join("| " + " | ".join(row) + " |" for row in rows)
+    table = markdown_table(header, [cells(name, method) for name, method in METHODS.items()])
     planned = "\n".join(f"- `{name}`: {paper}" for name, paper in PLANNED.items())
     return f"{HEAD}{table}\n\nNot available yet:\n\n{planned}\n{NOTES}"
 
 
-def main() -> None:
-    """Write or check."""
-    if "--check" in sys.argv:
-        if PAGE.read_text(encoding="utf-8") != page():
-            sys.exit(f"{PAGE.name} does not say what the registry says; run: python tools/methods_page.py")
-        return
-    PAGE.write_text(page(), encoding="utf-8")
-
-
 if __name__ == "__main__":
-    main()
+    write_or_check(PAGE, page(), "tools/methods_page.py")

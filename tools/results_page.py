@@ -1,73 +1,67 @@
-"""Write docs/results/index.md: a line for each page of results that is there; with --check only say if it is not so."""
+"""Write docs/results/index.md, a list of all pages of results, or with --check verify that it is up to date."""
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
+
+from pages import write_or_check
 
 FOLDER = Path(__file__).parent.parent / "docs" / "results"
 PAGE = FOLDER / "index.md"
-# What a page is about, where its title does not say it.
+# What a page shows, in the order of the list; other pages come last, with their titles only.
 ABOUT = {
-    "accuracy.md": "Rand index on the designs of the paper's Tables 1, 2 and 3, beside the limit and the paper",
+    "accuracy.md": "the Rand index on the designs of the paper's Tables 1, 2 and 3, beside the limit and the paper",
     "methods.md": "all methods on one design",
     "hamming.md": "zeros and ones, the design of Table 4",
-    "mixed.md": "numbers and categories in one table, simulated and real, against K-prototypes and one-hot K-means",
-    "gaps.md": "missing values as they are, against filling in",
-    "choices.md": "what each choice of the search and of the gap statistic does",
-    "speed.md": "against a plain version of the authors' algorithm, and roughly against the R program",
-    "methods_speed.md": "Sparse K-means and IF-PCA against the clock",
-    "growth.md": "time and memory as samples and features grow",
-    "kinds.md": "what each kind of feature costs",
-    "cold.md": "imports, the first fit ever, the first in a new process",
-    "files.md": "reading tables from files",
-    "picture.md": "the picture of the README",
+    "mixed.md": "numbers and categories in one table, compared with K-prototypes and K-means on one-hot columns",
+    "missing.md": "missing values used as they are, compared with filling them in",
+    "choices.md": "how every parameter of the search and of the gap statistic changes the result",
+    "speed.md": "compared with a plain version of the authors' algorithm, and roughly with the R program",
+    "methods_speed.md": "the time that Sparse K-means and IF-PCA take",
+    "growth.md": "time and memory by number of samples and features",
+    "kinds.md": "the time that every kind of feature takes",
+    "reading.md": "reading a mixed table, importing the package and showing the help",
+    "cold.md": "the import, the first fit ever, and the first fit in a new process",
+    "files.md": "commands on a large text file",
+    "picture.md": "the picture in the README",
 }
 HEAD = """# Results
 
-What was measured, on simulated tables whose truth is known and on some real ones. Each page says how it was made and on
-what machine; `make bench` measures the first list again, [`sparsecluster reproduce`](../reproduce.md) the second.
+Measurements on simulated tables, for which the truth is known, and on some real tables. Every page gives the command
+and the machine that produced it. `make bench` repeats the first list, and
+[`sparsecluster reproduce`](../reproduce.md) the second.
 
-## Measured
+## Benchmarks
 """
 PAPER = """
 ## The paper's tables and figures
 
-As we find them, beside what the paper prints.
+Our results beside those in the paper.
 """
 
 
 def title(page: Path) -> str:
-    """The heading of a page."""
+    """Return the heading of a page."""
     first = page.read_text(encoding="utf-8").partition("\n")[0]
     return first.removeprefix("# ").strip() or page.stem
 
 
 def line(page: Path) -> str:
-    """An entry of the list."""
+    """Return an entry of the list."""
     address = page.relative_to(FOLDER).as_posix()
     about = f": {ABOUT[address]}" if address in ABOUT else ", as in the authors' code" if "-code" in address else ""
     return f"- [{title(page)}]({address}){about}."
 
 
 def page() -> str:
-    """The whole page."""
+    """Return the whole page."""
     found = {each.name: each for each in sorted(FOLDER.glob("*.md")) if each != PAGE}
     known = [found[name] for name in ABOUT if name in found]
     others = [each for name, each in found.items() if name not in ABOUT]
-    paper = sorted(FOLDER.glob("paper/*.md"), key=title)
+    paper = sorted(FOLDER.glob("paper/*.md"), key=lambda each: (title(each), each.name))
     parts = [HEAD, *map(line, [*known, *others])]
     return "\n".join([*parts, PAPER, *map(line, paper)] if paper else parts) + "\n"
 
 
-def main() -> None:
-    """Write or check."""
-    if "--check" in sys.argv:
-        if not PAGE.exists() or PAGE.read_text(encoding="utf-8") != page():
-            sys.exit(f"{PAGE.name} does not list what is there; run: python tools/results_page.py")
-        return
-    PAGE.write_text(page(), encoding="utf-8")
-
-
 if __name__ == "__main__":
-    main()
+    write_or_check(PAGE, page(), "tools/results_page.py")

@@ -1,16 +1,18 @@
-"""What an experiment is: cells, methods, a function for one repeat, and what the paper prints."""
+"""The definition of an experiment: its cells, its methods, how one repeat is run, and what the paper prints."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
+from ..datasets import Design
+
 Variant = Literal["text", "code"]
 VARIANTS: tuple[Variant, ...] = ("text", "code")
 Cell = Mapping[str, Any]
-# What one repeat of one method in one cell gives: a row, or several (one an iteration, a size, a sample).
+# One repeat of one method in one cell gives one row, or several: one per iteration, per size or per sample.
 Row = dict[str, Any]
-# Mean and standard deviation that the paper prints; the second is None where it prints none.
+# Mean and standard deviation that the paper prints; the latter is None where the paper does not give it.
 Printed = tuple[float, float | None]
 
 
@@ -23,12 +25,12 @@ class Task(NamedTuple):
 
     @property
     def key(self) -> tuple[Any, ...]:
-        """What tells tasks apart."""
+        """The values that identify the task."""
         return (*sorted(self.cell.items()), self.method, self.seed)
 
 
 class Setting(NamedTuple):
-    """What a run is told besides the task: the variant, and a folder of data."""
+    """What applies to all tasks of a run: the variant, and the folder of the microarray data sets."""
 
     variant: Variant = "text"
     data: str | None = None
@@ -37,9 +39,41 @@ class Setting(NamedTuple):
 class Experiment(NamedTuple):
     """A table or figure of the paper.
 
-    `run` makes one repeat; `cells` are its columns and blocks of rows, `across` names the key that makes columns.
-    `printed` has what the paper prints by measure, cell values and method. `one_repeat` is for those that show a
-    typical data set: more repeats would not be shown.
+    Attributes
+    ----------
+    name : str
+        The name on the command line and of the files.
+    title : str
+        The heading of the page.
+    cells : sequence of mappings
+        The settings of the simulation, such as `{"mu": 0.6, "p": 100}`; all of them have the same keys.
+    methods : sequence of str
+        The methods that are compared, by the names of `contenders`.
+    measures : sequence of str
+        The measures that the page shows, which are keys of the rows of `run`.
+    run : callable
+        `run(task, setting)` runs one repeat and returns its rows.
+    repeats : int
+        The number of repeats in the paper.
+    printed : mapping
+        The values in the paper: `printed[measure][values of the cell][method]`.
+    design : callable or None
+        `design(cell, seed, variant)` simulates the data of one repeat. None if the page does not average over
+        simulated data.
+    across : str
+        The key of the cells whose values become the columns of the table.
+    variants : sequence of {"text", "code"}
+        More than one if the text of the paper and the code of its authors differ.
+    unavailable : sequence of str
+        Methods in the paper that this package does not have.
+    is_figure : bool
+        Whether a figure is drawn.
+    one_repeat : bool
+        Whether one typical data set is shown, so that there is nothing to repeat.
+    note : str
+        A remark below the heading.
+    table : str
+        The name of the table on disk if it is not `name`, for experiments that share their runs.
     """
 
     name: str
@@ -50,27 +84,45 @@ class Experiment(NamedTuple):
     run: Callable[[Task, Setting], list[Row]]
     repeats: int
     printed: Mapping[str, Mapping[tuple[Any, ...], Mapping[str, Printed]]] = {}
+    design: Callable[[Cell, int, Variant], Design] | None = None
     across: str = "p"
     variants: Sequence[Variant] = ("text",)
     unavailable: Sequence[str] = ()
     is_figure: bool = False
     one_repeat: bool = False
     note: str = ""
-    # The name of the table on disk, where two experiments read the same runs.
     table: str = ""
 
     @property
     def has_table(self) -> bool:
-        """Whether means by cell and method are worth a table: not for figures of one data set or of iterations."""
+        """Whether the page has a table of means; figures of one data set or of iterations have none."""
         return not self.is_figure or self.across != "p"
 
     def tasks(self, repeats: int, seed: int = 0, methods: Sequence[str] = (), cells: Sequence[Cell] = ()) -> list[Task]:
-        """Every repeat of every method in every cell, repeat after repeat, so that a stopped run has a bit of each."""
+        """List every repeat of every method in every cell.
+
+        Repeats come in the outer loop, so that a run that is interrupted has some results in every cell.
+
+        Parameters
+        ----------
+        repeats : int
+            Number of repeats; ignored if the experiment shows one data set only.
+        seed : int, default=0
+            Seed of the first repeat; the others follow it.
+        methods : sequence of str, default=()
+            Methods to include; all of them if empty.
+        cells : sequence of mappings, default=()
+            Cells to include; all of them if empty.
+
+        Returns
+        -------
+        list of Task
+        """
         seeds = range(seed, seed + (1 if self.one_repeat else repeats))
         chosen = [method for method in self.methods if not methods or method in methods]
         return [Task(cell, method, each) for each in seeds for cell in cells or self.cells for method in chosen]
 
 
 def values_of(cell: Cell) -> tuple[Any, ...]:
-    """The values of a cell, in its own order."""
+    """Return the values of a cell in their order, the key under which `Experiment.printed` has it."""
     return tuple(cell.values())

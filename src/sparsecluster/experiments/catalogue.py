@@ -1,9 +1,9 @@
-"""The paper's tables and figures, one declaration each."""
+"""The tables and figures of the paper, one declaration each."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,48 +18,108 @@ from ..datasets import (
     many_groups,
     shifted_groups,
 )
-from ..datasets.designs import DIFFERENT_COVARIANCES
+from ..datasets.designs import DIFFERENT_COVARIANCES, SAME_COVARIANCE
 from ..methods.registry import METHODS
 from ..methods.sas import SASClustering
 from ..methods.sparse_kmeans import SparseKMeans
 from ..metrics import error_rate, rand_index, symmetric_difference
 from . import plain, printed
-from .base import VARIANTS, Cell, Experiment, Row, Setting, Task
+from .base import VARIANTS, Cell, Experiment, Row, Setting, Task, Variant
 from .contenders import PUBLISHED, Options, contend, measured
 
 GAUSSIAN = ("limit", "sas", "sas-grid", "sas-golden", "sparse-kmeans", "if-pca")
 THREE = 3
-# Passes that Figure 1 shows.
+# Iterations that Figure 1 shows.
 PASSES = 10
+# What the authors' code does in Tables 2 and 3.
+RAW_GRID = Options(standardize_grid=False)
 
 
 def grid(**keys: Sequence[Any]) -> Sequence[Cell]:
-    """Every combination of some values, the last key fastest."""
+    """Combine values in every possible way; the last key varies fastest.
+
+    Parameters
+    ----------
+    **keys : sequences
+        The values of every key.
+
+    Returns
+    -------
+    sequence of dict
+
+    Examples
+    --------
+    >>> grid(mu=(0.6, 0.7), p=(100,))
+    [{'mu': 0.6, 'p': 100}, {'mu': 0.7, 'p': 100}]
+    """
     cells: list[dict[str, Any]] = [{}]
     for key, values in keys.items():
         cells = [{**cell, key: value} for cell in cells for value in values]
     return cells
 
 
-# ---------------------------------------------------------------- Table 1, Figures 1 to 3
+# ---------------------------------------------------------------- simulated data
 
 
-def shifted(task: Task, setting: Setting, p: int | None = None) -> Design:
-    """Text: 30 samples a group; code: 20."""
-    size = 30 if setting.variant == "text" else 20
-    return shifted_groups(task.cell["mu"], p or task.cell["p"], group_size=size, seed=task.seed)
+def shifted(cell: Cell, seed: int, variant: Variant) -> Design:
+    """Simulate the data of Table 1. Text: 30 samples per group; code: 20."""
+    return shifted_groups(cell["mu"], cell["p"], group_size=30 if variant == "text" else 20, seed=seed)
 
 
-def run_1a(task: Task, setting: Setting) -> list[Row]:
-    """Table 1a. Text: B = 25; code: B = 30."""
-    data = shifted(task, setting)
-    options = Options(n_permutations=25 if setting.variant == "text" else 30)
-    return [measured(contend(task.method, data, THREE, task.seed, options), data)]
+def same_covariance(cell: Cell, seed: int, variant: Variant) -> Design:
+    """Simulate the data of Table 2. Text: one covariance for all groups; code: one rotation per group."""
+    rotations = [*SAME_COVARIANCE] * (1 if variant == "text" else THREE)
+    return correlated_groups(cell["shift"], cell["p"], eigenvalues=rotations, seed=seed)
+
+
+def different_covariances(cell: Cell, seed: int, variant: Variant) -> Design:
+    """Simulate the data of Table 3 and Figure 4."""
+    return correlated_groups(cell.get("shift", 1.0), cell["p"], eigenvalues=DIFFERENT_COVARIANCES, seed=seed)
+
+
+def bernoulli(cell: Cell, seed: int, variant: Variant) -> Design:
+    """Simulate the data of Table 4."""
+    return bernoulli_groups(cell["q"], cell["p"], seed=seed)
+
+
+def many(cell: Cell, seed: int, variant: Variant) -> Design:
+    """Simulate the data of Figure 5."""
+    return many_groups(cell["kappa"], group_size=cell["group size"], seed=seed)
+
+
+def comparison(
+    design: Callable[[Cell, int, Variant], Design], text: Options | None = None, code: Options | None = None
+) -> Callable[[Task, Setting], list[Row]]:
+    """Make the `run` of an experiment that compares methods on simulated data.
+
+    Parameters
+    ----------
+    design : callable
+        Simulates the data of one repeat.
+    text, code : Options or None, default=None
+        The options of the methods in either variant; None for the defaults.
+
+    Returns
+    -------
+    callable
+        `run(task, setting)`, which returns one row with the measures of the method.
+    """
+    options: dict[Variant, Options] = {"text": text or Options(), "code": code or Options()}
+
+    def run(task: Task, setting: Setting) -> list[Row]:
+        data = design(task.cell, task.seed, setting.variant)
+        n_groups = int(data.truth.max()) + 1
+        return [measured(contend(task.method, data, n_groups, task.seed, options[setting.variant]), data)]
+
+    return run
+
+
+# ---------------------------------------------------------------- one repeat of the other experiments
 
 
 def run_1b(task: Task, setting: Setting) -> list[Row]:
-    """Table 1b: seconds with s, or the bound that keeps as many, given; after one run that compiles."""
-    data = shifted(task, setting)
+    """Table 1b: seconds with s given, or with the bound given that keeps as many features; compilation is excluded."""
+    data = shifted(task.cell, task.seed, setting.variant)
     bound = float(np.sqrt(50))
     runs = {
         "sas-given": lambda: SASClustering(THREE, n_features_to_select=50, random_state=task.seed).fit(data.X).labels_,
@@ -78,7 +138,7 @@ def run_1b(task: Task, setting: Setting) -> list[Row]:
 
 
 def run_convergence(task: Task, setting: Setting) -> list[Row]:
-    """Figure 1: after each pass of Steps 1 and 2, with s = 50 given."""
+    """Figure 1: the state after every pass of Steps 1 and 2, with s = 50 given."""
     data = shifted_groups(task.cell["mu"], 500, seed=task.seed)
     given = {"n_features_to_select": 50, "random_state": task.seed}
     own: dict[str, Any] = PUBLISHED if task.method == "sas-grid" else {"n_init": 1, "init": "shrinking"}
@@ -91,8 +151,8 @@ def run_convergence(task: Task, setting: Setting) -> list[Row]:
 
 
 def run_gap(task: Task, setting: Setting) -> list[Row]:
-    """Figure 2: the gap for all s."""
-    data = shifted_groups(task.cell["mu"], task.cell["p"], seed=task.seed)
+    """Figure 2: the gap statistic for all s."""
+    data = shifted(task.cell, task.seed, "text")
     own: dict[str, Any] = {} if task.method == "sas" else {**PUBLISHED, "search": "grid", "step": 1}
     found = SASClustering(THREE, random_state=task.seed, **own).fit(data.X)
     curve = found.gap_curve_
@@ -102,8 +162,8 @@ def run_gap(task: Task, setting: Setting) -> list[Row]:
 
 
 def run_weights(task: Task, setting: Setting) -> list[Row]:
-    """Figure 3: a weight for every feature."""
-    data = shifted_groups(task.cell["mu"], task.cell["p"], seed=task.seed)
+    """Figure 3: the weight of every feature."""
+    data = shifted(task.cell, task.seed, "text")
     result = contend(task.method, data, THREE, task.seed, Options())
     weights = result.chosen.astype(float) if result.weights is None else result.weights
     rand = rand_index(data.truth, result.labels)
@@ -111,27 +171,9 @@ def run_weights(task: Task, setting: Setting) -> list[Row]:
             for a, w in enumerate(weights.tolist())]  # fmt: skip
 
 
-# ---------------------------------------------------------------- Tables 2 and 3, Figure 4
-
-
-def run_2(task: Task, setting: Setting) -> list[Row]:
-    """Tables 2a and 2b. Text: one covariance; code: a rotation for each group, and the grid search sees raw data."""
-    text = setting.variant == "text"
-    rotations = [(1.0, 5.0)] * (1 if text else 3)
-    data = correlated_groups(task.cell["shift"], task.cell["p"], eigenvalues=rotations, seed=task.seed)
-    return [measured(contend(task.method, data, THREE, task.seed, Options(standardize_grid=text)), data)]
-
-
-def run_3(task: Task, setting: Setting) -> list[Row]:
-    """Table 3. In the code the grid search sees raw data."""
-    data = correlated_groups(1.0, task.cell["p"], eigenvalues=DIFFERENT_COVARIANCES, seed=task.seed)
-    options = Options(standardize_grid=setting.variant == "text")
-    return [measured(contend(task.method, data, THREE, task.seed, options), data)]
-
-
 def run_pca(task: Task, setting: Setting) -> list[Row]:
-    """Figure 4: samples in the first two principal components of the useful and of all features."""
-    data = correlated_groups(1.0, task.cell["p"], eigenvalues=DIFFERENT_COVARIANCES, seed=task.seed)
+    """Figure 4: the samples in the first two principal components of the useful features and of all features."""
+    data = different_covariances(task.cell, task.seed, "text")
     result = contend(task.method, data, THREE, task.seed, Options())
     useful, everything = components(data.X[:, data.useful]), components(data.X)
     rand = rand_index(data.truth, result.labels)
@@ -143,40 +185,34 @@ def run_pca(task: Task, setting: Setting) -> list[Row]:
 
 
 def components(X: Floats) -> Floats:
-    """The first two principal components of standardized data."""
-    Z = (X - X.mean(axis=0)) / X.std(axis=0)
-    left, lengths, _ = np.linalg.svd(Z, full_matrices=False)
-    return np.asarray(left[:, :2] * lengths[:2])
+    """Project standardized data on its first two principal components.
 
+    Parameters
+    ----------
+    X : ndarray of shape (n_samples, n_features)
+        Numbers without constant columns.
 
-# ---------------------------------------------------------------- Table 4, Figure 5, Table 5
+    Returns
+    -------
+    ndarray of shape (n_samples, 2)
+    """
+    from sklearn.decomposition import PCA
 
-
-def run_4(task: Task, setting: Setting) -> list[Row]:
-    """Table 4: zeros and ones by Hamming distance."""
-    data = bernoulli_groups(task.cell["q"], task.cell["p"], seed=task.seed)
-    return [measured(contend(task.method, data, THREE, task.seed, Options(metric="hamming")), data)]
-
-
-def run_kappa(task: Task, setting: Setting) -> list[Row]:
-    """Figure 5: more and more groups."""
-    kappa = task.cell["kappa"]
-    data = many_groups(kappa, group_size=task.cell["group size"], seed=task.seed)
-    return [measured(contend(task.method, data, kappa, task.seed, Options()), data)]
+    return np.asarray(PCA(2, svd_solver="full").fit_transform(plain.standardize(X)))
 
 
 def run_5_data(task: Task, setting: Setting) -> list[Row]:
-    """Table 5's data sets, as they are on this machine."""
+    """Table 5: the sizes of the data sets found on this machine."""
     X, y = load_microarray(task.cell["data"], setting.data)
     return [{"n": len(X), "p": X.shape[1], "kappa": int(y.max()) + 1, "classes": np.bincount(y).tolist()}]
 
 
 def run_5(task: Task, setting: Setting) -> list[Row]:
-    """Table 5. Code: the grid search and Sparse K-means see raw data, except for Brain; text: all are standardized."""
+    """Table 5. Text: all methods see standardized data; code: the grid search and Sparse K-means only for Brain."""
     name = task.cell["data"]
     X, y = load_microarray(name, setting.data)
     as_it_is = setting.variant == "code" and name != "brain"
-    # About the numbers of sizes in the authors' script.
+    # About as many sizes as in the authors' script.
     step = max(1, X.shape[1] // 200)
     options = Options(standardize_grid=not as_it_is, standardize_sparse_kmeans=not as_it_is, step=step)
     data = Design(X, y, np.ones(X.shape[1], bool))
@@ -194,23 +230,24 @@ EXPERIMENTS: dict[str, Experiment] = {
         Experiment(
             "figure-convergence", "Figure 1: Rand index and symmetric difference after each iteration",
             grid(mu=MUS[:4]), ("sas-grid", "sas"), ("rand", "difference"), run_convergence, 400, is_figure=True,
-            note="s = 50 given, p = 500. Ours begins with all features and shrinks; one start each.",
+            note="s = 50 is given and p = 500. Both methods have one start; ours begins with all features and shrinks "
+            "the subset.",
         ),
         Experiment(
             "figure-gap", "Figure 2: the gap statistic for all s", grid(mu=(1.0,), p=(500,)), ("sas", "sas-grid"),
             ("gap",), run_gap, 1, is_figure=True, one_repeat=True,
         ),
         Experiment(
-            "table-1a", "Table 1a: Rand index, identity covariance", grid(mu=MUS, p=SIZES), GAUSSIAN, ("rand",), run_1a,
-            50, {"rand": printed.TABLE_1A}, variants=VARIANTS,
-            note="Text: 30 samples a group, B = 25; code: 20 samples a group, B = 30.",
+            "table-1a", "Table 1a: Rand index, identity covariance", grid(mu=MUS, p=SIZES), GAUSSIAN, ("rand",),
+            comparison(shifted, code=Options(n_permutations=30)), 50, {"rand": printed.TABLE_1A}, shifted,
+            variants=VARIANTS, note="Text: 30 samples per group, B = 25; code: 20 samples per group, B = 30.",
         ),
         Experiment(
             "table-1b", "Table 1b: seconds, tuning parameters given", grid(mu=MUS, p=SIZES),
             ("sas-given", "sas-given-published", "sparse-kmeans-given", "plain-sas", "plain-sparse-kmeans"), ("time",),
             run_1b, 100, {"time": printed.TABLE_1B},
-            note="The paper's seconds are of the authors' R code on their machine. The plain versions are NumPy and "
-            "scikit-learn.",
+            note="The paper's seconds are those of the authors' R code on their machine. The plain versions use NumPy "
+            "and scikit-learn.",
         ),
         Experiment(
             "figure-weights", "Figure 3: the weights of Sparse K-means", grid(mu=(0.7,), p=(500,)),
@@ -218,20 +255,21 @@ EXPERIMENTS: dict[str, Experiment] = {
         ),
         Experiment(
             "table-2a", "Table 2a: Rand index, same covariance", grid(shift=SHIFTS, p=SIZES), GAUSSIAN, ("rand",),
-            run_2, 50, {"rand": printed.TABLE_2A}, variants=VARIANTS,
+            comparison(same_covariance, code=RAW_GRID), 50, {"rand": printed.TABLE_2A}, same_covariance,
+            variants=VARIANTS,
             note="Text: one covariance for the three groups; code: three rotations of the same eigenvalues, and the "
             "grid search sees raw data.",
             table="table-2",
         ),
         Experiment(
             "table-2b", "Table 2b: symmetric difference, same covariance", grid(shift=SHIFTS, p=SIZES), GAUSSIAN,
-            ("difference",), run_2, 50, {"difference": printed.TABLE_2B}, variants=VARIANTS,
-            note="The runs of table-2a, read for another measure.", table="table-2",
+            ("difference",), comparison(same_covariance, code=RAW_GRID), 50, {"difference": printed.TABLE_2B},
+            same_covariance, variants=VARIANTS, note="The runs are those of table-2a.", table="table-2",
         ),
         Experiment(
             "table-3", "Table 3: different covariances", grid(shift=(1.0,), p=(500,)), GAUSSIAN,
-            ("rand", "difference"), run_3, 50, printed.TABLE_3, variants=VARIANTS,
-            note="In the code the grid search sees raw data.",
+            ("rand", "difference"), comparison(different_covariances, code=RAW_GRID), 50, printed.TABLE_3,
+            different_covariances, variants=VARIANTS, note="In the code, the grid search sees raw data.",
         ),
         Experiment(
             "figure-pca", "Figure 4: clusters in two principal components", grid(p=(500,)), GAUSSIAN[1:], ("rand",),
@@ -239,13 +277,13 @@ EXPERIMENTS: dict[str, Experiment] = {
         ),
         Experiment(
             "table-4", "Table 4: Rand index, Hamming distance", grid(q=(0.6, 0.7, 0.8, 0.9), p=(30, 60, 100, 200)),
-            ("limit", "limit-medoids", "sas", "sas-medoids", "sparse-kmedoids"), ("rand",), run_4, 50,
-            {"rand": printed.TABLE_4},
+            ("limit", "limit-medoids", "sas", "sas-medoids", "sparse-kmedoids"), ("rand",),
+            comparison(bernoulli, Options(metric="hamming")), 50, {"rand": printed.TABLE_4}, bernoulli,
         ),
         Experiment(
             "figure-kappa", "Figure 5: Rand index by number of clusters",
-            grid(**{"group size": (30, 20), "kappa": range(2, 11)}), GAUSSIAN, ("rand",), run_kappa, 50,
-            across="kappa", is_figure=True,
+            grid(**{"group size": (30, 20), "kappa": range(2, 11)}), GAUSSIAN, ("rand",), comparison(many), 50,
+            design=many, across="kappa", is_figure=True,
         ),
         Experiment(
             "table-5-data", "Table 5: the data sets", grid(data=list(MICROARRAYS)), ("data",), ("n", "p", "kappa"),
@@ -255,8 +293,8 @@ EXPERIMENTS: dict[str, Experiment] = {
             "table-5", "Table 5: error rates on gene microarrays", grid(data=list(MICROARRAYS)),
             ("sas-grid", "sas-golden", *METHODS), ("error",), run_5, 5, {"error": printed.TABLE_5}, across="",
             variants=VARIANTS, unavailable=("ahp-gmm",),
-            note="Text: all methods see standardized genes; code: SAS by grid search and Sparse K-means see them raw, "
-            "except for Brain. The six first methods of the paper are quoted there from Jin and Wang.",
+            note="Text: all methods see standardized genes; code: SAS by grid search and Sparse K-means see raw genes, "
+            "except for Brain. The paper quotes its first six methods from Jin and Wang.",
         ),
     )
 }  # fmt: skip

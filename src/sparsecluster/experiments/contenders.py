@@ -1,4 +1,4 @@
-"""The methods that the paper's experiments compare, each with the settings it has there."""
+"""The methods that the paper's experiments compare, each with its settings in the paper."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from ..methods.sas import SASClustering
 from ..metrics import adjusted_rand_index, error_rate, rand_index, symmetric_difference
 from .base import Row
 
-# One coordinate-wise start, features kept on permuted copies, no consensus: the authors' algorithm with our engine.
+# The authors' algorithm run by our code: one coordinate-wise start, the same features on permuted copies, no consensus.
 PUBLISHED: dict[str, Any] = {"init": "coordinate", "n_init": 1, "consensus": False, "null": "fixed"}
-# Starts of K-means told the useful features.
+# Starts of K-means when it is told the useful features.
 LIMIT_STARTS = 50
-# Titles of those that the registry does not have.
+# Titles of the methods that the registry does not have.
 TITLES = {
     "limit": "limit: K-means told the features",
     "sas-grid": "SAS as published, grid",
@@ -38,7 +38,7 @@ TITLES = {
 
 
 class Result(NamedTuple):
-    """Labels, chosen features, and how many times each counts."""
+    """The labels, the mask of chosen features and, if the method has them, the weights of the features."""
 
     labels: npt.NDArray[np.intp]
     chosen: npt.NDArray[np.bool_]
@@ -46,10 +46,10 @@ class Result(NamedTuple):
 
 
 class Options(NamedTuple):
-    """What may differ between experiments and variants."""
+    """The settings that differ between experiments and variants."""
 
     n_permutations: int = 25
-    # Whether the paper's grid search, golden section and Sparse K-means see standardized data.
+    # Whether the authors' grid search, their golden section search and Sparse K-means see standardized data.
     standardize_grid: bool = True
     standardize_golden: bool = True
     standardize_sparse_kmeans: bool = True
@@ -58,12 +58,37 @@ class Options(NamedTuple):
 
 
 def title_of(name: str) -> str:
-    """How a method is called in tables and figures."""
+    """Return the name of a method in tables and figures."""
     return TITLES.get(name) or (METHODS[name].title if name in METHODS else name)
 
 
 def contend(name: str, data: Design, k: int, seed: int, options: Options) -> Result:
-    """Run one method on one data set."""
+    """Run one method on one data set.
+
+    Parameters
+    ----------
+    name : str
+        A method of `TITLES` or of the registry.
+    data : Design
+        The data, the true groups and the mask of useful features. Only the limits see more than the data.
+    k : int
+        Number of clusters.
+    seed : int
+        Seed of the method.
+    options : Options
+        Settings of the experiment.
+
+    Returns
+    -------
+    Result
+
+    Examples
+    --------
+    >>> from sparsecluster.datasets import shifted_groups
+    >>> data = shifted_groups(mu=1.0, n_features=100, seed=0)
+    >>> measured(contend("limit", data, 3, 0, Options()), data)["rand"]
+    1.0
+    """
     special: dict[str, Callable[[], Result]] = {
         "limit": lambda: told(data, k, seed, options.metric == "auto"),
         "limit-medoids": lambda: told_medoids(data, k, seed),
@@ -97,7 +122,24 @@ def _estimator(name: str, k: int, seed: int, options: Options) -> Any:
 
 
 def told(data: Design, k: int, seed: int, standardize: bool) -> Result:
-    """The limit: K-means on the useful features alone."""
+    """Run K-means on the useful features alone, the limit of what a sparse method can reach.
+
+    Parameters
+    ----------
+    data : Design
+        The data, the true groups and the mask of useful features.
+    k : int
+        Number of clusters.
+    seed : int
+        Seed of the starts.
+    standardize : bool
+        Whether all features get the same variance.
+
+    Returns
+    -------
+    Result
+        The best of `LIMIT_STARTS` starts, with the useful features as chosen.
+    """
     Z = data.X[:, data.useful] - data.X[:, data.useful].mean(axis=0)
     if standardize:
         Z = Z / Z.std(axis=0)
@@ -106,7 +148,7 @@ def told(data: Design, k: int, seed: int, standardize: bool) -> Result:
 
 
 def told_medoids(data: Design, k: int, seed: int) -> Result:
-    """K-medoids on the useful features alone, by Hamming distance."""
+    """Run K-medoids with the Hamming distance on the useful features alone."""
     found = make_method("kmedoids", k, metric="hamming", standardize=False, random_state=seed).fit(
         data.X[:, data.useful]
     )
@@ -114,7 +156,22 @@ def told_medoids(data: Design, k: int, seed: int) -> Result:
 
 
 def measured(result: Result, data: Design) -> Row:
-    """Everything that is measured of one result."""
+    """Compare a result with the truth.
+
+    Parameters
+    ----------
+    result : Result
+        What a method found.
+    data : Design
+        The data that it was given.
+
+    Returns
+    -------
+    dict
+        `rand` and `ari`, the Rand index and the adjusted Rand index; `error`, the share of samples in a wrong group;
+        `selected`, the number of chosen features; and `difference`, the number of useful features that are missed plus
+        the number of useless features that are chosen.
+    """
     return {
         "rand": rand_index(data.truth, result.labels),
         "ari": adjusted_rand_index(data.truth, result.labels),

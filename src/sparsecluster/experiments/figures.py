@@ -1,4 +1,4 @@
-"""The paper's figures, drawn from the table of results."""
+"""The figures of the paper, drawn from the table of results."""
 
 from __future__ import annotations
 
@@ -20,7 +20,20 @@ NORMAL_95 = 1.96
 
 
 def means(rows: Iterable[Row], x: str, y: str) -> tuple[Any, Any, Any]:
-    """Mean of y at every x, and half of its 95 % confidence interval."""
+    """Average y at every x.
+
+    Parameters
+    ----------
+    rows : iterable of dict
+        The rows.
+    x, y : str
+        Keys of the rows.
+
+    Returns
+    -------
+    tuple of three ndarrays
+        The values of x in ascending order, the means of y, and half the widths of their 95 % confidence intervals.
+    """
     by_x: dict[Any, list[float]] = {}
     for row in rows:
         by_x.setdefault(row[x], []).append(row[y])
@@ -31,18 +44,18 @@ def means(rows: Iterable[Row], x: str, y: str) -> tuple[Any, Any, Any]:
 
 
 def only(results: Results, **wanted: Any) -> list[Row]:
-    """Rows that have the given values."""
+    """Return the rows that have the given values."""
     return [row for row in results.rows() if all(row[key] == value for key, value in wanted.items())]
 
 
 def one_data_set(results: Results) -> Results:
-    """The results on the first data set alone, for figures that show a typical one."""
+    """Return the results on the first data set, for figures that show one typical data set."""
     first = min((record.task.seed for record in results.records), default=0)
     return results._replace(records=[each for each in results.records if each.task.seed == first])
 
 
 def convergence(experiment: Experiment, results: Results) -> Any:
-    """Figure 1: a panel for every mu, Rand index on the left and symmetric difference on the right."""
+    """Draw Figure 1: one panel per mu, with the Rand index on the left and the symmetric difference on the right."""
     import matplotlib.pyplot as plt
 
     cells = experiment.cells
@@ -58,14 +71,14 @@ def convergence(experiment: Experiment, results: Results) -> Any:
         ax.set(title=f"mu = {cell['mu']}", xlabel="iteration", xticks=range(1, 11))
         ax.set_ylabel("Rand index", color=STYLES[0][0])
         right.set_ylabel("symmetric difference", color=STYLES[1][0])
-    # The last panel names what all of them show.
+    # All panels show the same curves, so the legend is made from the last one.
     entries = [each for side in (ax, right) for each in zip(*side.get_legend_handles_labels(), strict=True)]
     figure.legend(*zip(*entries, strict=True), loc="outside lower center", ncols=2, frameon=False)
     return figure
 
 
 def gap(experiment: Experiment, results: Results) -> Any:
-    """Figure 2: the gap over all s, with a band of one standard error."""
+    """Draw Figure 2: the gap statistic for all s, with a band of one standard error."""
     import matplotlib.pyplot as plt
 
     results = one_data_set(results)
@@ -85,7 +98,7 @@ def gap(experiment: Experiment, results: Results) -> Any:
 
 
 def weights(experiment: Experiment, results: Results) -> Any:
-    """Figure 3: the weight of every feature, the useful ones first."""
+    """Draw Figure 3: the weight of every feature, useful features first."""
     import matplotlib.pyplot as plt
 
     results = one_data_set(results)
@@ -105,7 +118,7 @@ def weights(experiment: Experiment, results: Results) -> Any:
 
 
 def pca(experiment: Experiment, results: Results) -> Any:
-    """Figure 4: the truth in the components of useful and of all features, then each method's clusters."""
+    """Draw Figure 4: the true groups in components of useful and of all features, then the clusters of every method."""
     import matplotlib.pyplot as plt
 
     results = one_data_set(results)
@@ -132,7 +145,7 @@ def pca(experiment: Experiment, results: Results) -> Any:
 
 
 def matched(rows: list[Row]) -> list[Row]:
-    """Number the clusters like the true groups that they share most samples with, so that colors can be compared."""
+    """Renumber the clusters to agree with the true groups as far as possible, so that their colors can be compared."""
     table = contingency_matrix([row["truth"] for row in rows], [row["label"] for row in rows])
     groups, labels = linear_sum_assignment(-table)
     names = dict(zip(labels.tolist(), groups.tolist(), strict=True))
@@ -140,7 +153,7 @@ def matched(rows: list[Row]) -> list[Row]:
 
 
 def kappa(experiment: Experiment, results: Results) -> Any:
-    """Figure 5: Rand index by number of clusters; all methods, and without IF-PCA."""
+    """Draw Figure 5: the Rand index by number of clusters, with and without IF-PCA."""
     import matplotlib.pyplot as plt
 
     figure, axes = plt.subplots(2, 2, figsize=(9.5, 7.4), layout="constrained", sharex=True)
@@ -153,7 +166,7 @@ def kappa(experiment: Experiment, results: Results) -> Any:
                     label = title_of(method)
                     ax.errorbar(at, mean, half, color=color, marker=mark, ls=line, ms=4, capsize=2, label=label)
             without = ", without IF-PCA" if left_out else ""
-            ax.set(title=f"{size} samples a cluster{without}", xlabel="number of clusters", ylabel="Rand index")
+            ax.set(title=f"{size} samples per group{without}", xlabel="number of clusters", ylabel="Rand index")
     figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=3, frameon=False)
     return figure
 
@@ -168,7 +181,20 @@ FIGURES: dict[str, Callable[[Experiment, Results], Any]] = {
 
 
 def draw(experiment: Experiment, results: Results) -> tuple[bytes, str] | None:
-    """The figure as PNG and as SVG; None for a table, or before there are results."""
+    """Draw the figure of an experiment.
+
+    Parameters
+    ----------
+    experiment : Experiment
+        The experiment.
+    results : Results
+        Its results.
+
+    Returns
+    -------
+    tuple of bytes and str, or None
+        The figure as PNG and as SVG; None if the experiment is a table or has no results yet.
+    """
     if experiment.name not in FIGURES or not any(record.rows for record in results.records):
         return None
     import matplotlib as mpl

@@ -1,4 +1,4 @@
-"""Writes what `render` and `figures` make of a table of results: Markdown, CSV, HTML, and the figure as PNG and SVG."""
+"""Writes the pages of an experiment: Markdown, CSV and HTML, and the figure as PNG and SVG."""
 
 from __future__ import annotations
 
@@ -12,7 +12,22 @@ from .runner import load, table_of
 
 
 def render(experiment: Experiment, folder: Path, setting: Setting) -> list[Path]:
-    """Write every page of an experiment from its table on disk, and nothing else; returns the files."""
+    """Write all pages of an experiment from its table of results.
+
+    Parameters
+    ----------
+    experiment : Experiment
+        The experiment.
+    folder : Path
+        The folder that has the table and gets the pages.
+    setting : Setting
+        The variant.
+
+    Returns
+    -------
+    list of Path
+        The files that were written.
+    """
     results = load(table_of(experiment, folder, setting))
     suffix = f"-{setting.variant}" if len(experiment.variants) > 1 else ""
     stem = f"{experiment.name}{suffix}"

@@ -1,10 +1,12 @@
-"""SAS and Sparse K-means as a careful NumPy and scikit-learn user would write them: the yardstick for speed.
+"""SAS and Sparse K-means in plain NumPy and scikit-learn, as a careful user would write them: a reference for speed.
 
-SAS follows the authors' R code: K-means with two starts on every column for the first subset, then the alternation from
-that one start; the gap statistic on a grid of 50 sizes, where each permuted copy keeps the subset and only re-runs
-K-means. Sparse K-means follows R's sparcl: K-means with 20 starts on all features, then for each bound, from equal
-weights and the clusters of the bound before, weights by bisection and K-means from the clusters at hand, at most six
-times; the same on each permuted copy.
+SAS follows the authors' R code. The first subset comes from K-means with two starts on every column, and the
+alternation runs from that one start. The gap statistic is computed on a grid of 50 sizes, and the permuted copies keep
+the subset, so that only K-means is run on them.
+
+Sparse K-means follows R's sparcl. K-means with 20 starts on all features gives the first clusters. For every bound, it
+starts with equal weights and the clusters of the bound before, and alternates between weights, found by bisection, and
+K-means from the current clusters, at most six times. The same is done on every permuted copy.
 """
 
 from __future__ import annotations
@@ -22,12 +24,12 @@ STARTS, MOST_STEPS, SMALL_CHANGE = 20, 6, 1e-4
 
 
 def standardize(X: Floats) -> Floats:
-    """Columns with mean 0 and variance 1."""
+    """Give all columns mean 0 and variance 1."""
     return np.asarray((X - X.mean(axis=0)) / X.std(axis=0))
 
 
 def between(X: Floats, labels: Labels) -> Floats:
-    """T_a - Delta_a[C] of every column."""
+    """Compute T_a - Delta_a[C] for every column."""
     within = np.zeros(X.shape[1])
     for c in np.unique(labels):
         rows = X[labels == c]
@@ -39,22 +41,22 @@ def between(X: Floats, labels: Labels) -> Floats:
 
 
 def scores(X: Floats, labels: Labels) -> Floats:
-    """(T_a - Delta_a[C]) / T_a of every column."""
+    """Compute the score (T_a - Delta_a[C]) / T_a of every column."""
     return between(X, labels) / ((X - X.mean(axis=0)) ** 2).sum(axis=0)
 
 
 def kmeans(X: Floats, k: int, seed: int) -> Labels:
-    """K-means with two starts."""
+    """Run K-means with two starts."""
     return np.asarray(KMeans(k, n_init=2, random_state=seed).fit(X).labels_)
 
 
 def univariate_scores(X: Floats, k: int, seed: int) -> Floats:
-    """Score of every column for its own clusters."""
+    """Cluster every column on its own and compute its score."""
     return np.array([scores(X[:, [a]], kmeans(X[:, [a]], k, seed))[0] for a in range(X.shape[1])])
 
 
 def sas(X: Floats, k: int, s: int, first_scores: Floats, seed: int, max_iter: int = 20) -> tuple[Labels, Subset]:
-    """Algorithm 1 from the coordinate-wise subset."""
+    """Run Algorithm 1 from the subset of the columns with the highest scores on their own."""
     subset = np.sort(np.argsort(first_scores)[-s:])
     labels = kmeans(X[:, subset], k, seed)
     for _ in range(max_iter):
@@ -67,13 +69,53 @@ def sas(X: Floats, k: int, s: int, first_scores: Floats, seed: int, max_iter: in
 
 
 def sas_given(X: Floats, k: int, s: int, seed: int = 0) -> tuple[Labels, Subset]:
-    """SAS with the number of features given."""
+    """Run SAS with a given number of features.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_samples, n_features)
+        Numbers without missing values.
+    k : int
+        Number of clusters.
+    s : int
+        Number of features to choose.
+    seed : int, default=0
+        Seed of K-means.
+
+    Returns
+    -------
+    labels : ndarray of shape (n_samples,)
+        The cluster of every sample.
+    subset : ndarray of shape (s,)
+        The chosen features in ascending order.
+    """
     X = standardize(X)
     return sas(X, k, s, univariate_scores(X, k, seed), seed)
 
 
 def sas_grid(X: Floats, k: int, n_sizes: int = 50, n_permutations: int = 25, seed: int = 0) -> tuple[Labels, Subset]:
-    """Algorithm 2 as the authors run it."""
+    """Run SAS and choose the number of features by the gap statistic on a grid (Algorithm 2 as the authors run it).
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_samples, n_features)
+        Numbers without missing values.
+    k : int
+        Number of clusters.
+    n_sizes : int, default=50
+        Number of sizes on the grid.
+    n_permutations : int, default=25
+        Number of permuted copies.
+    seed : int, default=0
+        Seed of K-means and of the permutations.
+
+    Returns
+    -------
+    labels : ndarray of shape (n_samples,)
+        The cluster of every sample.
+    subset : ndarray
+        The chosen features in ascending order.
+    """
     X = standardize(X)
     rng = np.random.default_rng(seed)
     first_scores = univariate_scores(X, k, seed)
@@ -92,13 +134,13 @@ def sas_grid(X: Floats, k: int, n_sizes: int = 50, n_permutations: int = 25, see
 
 
 def soft_weights(gains: Floats, cut: float) -> Floats:
-    """What is left of the gains above a cut, with length 1."""
+    """Subtract a threshold from the gains, replace negative values by 0, and scale to length 1."""
     weights = np.maximum(gains - cut, 0)
     return np.asarray(weights / np.linalg.norm(weights))
 
 
 def weights_for(gains: Floats, bound: float) -> Floats:
-    """Soft thresholding with the cut found by bisection."""
+    """Threshold the gains such that the sum of the weights is at most the bound; found by bisection."""
     gains = np.maximum(gains, 0)
     if soft_weights(gains, 0.0).sum() <= bound:
         return soft_weights(gains, 0.0)
@@ -115,14 +157,14 @@ def weights_for(gains: Floats, bound: float) -> Floats:
 
 
 def update_labels(X: Floats, weights: Floats, labels: Labels, k: int) -> Labels:
-    """K-means from the clusters at hand, on the columns that count."""
+    """Run K-means from the current clusters on the columns with a positive weight."""
     Z = X[:, weights > 0] * np.sqrt(weights[weights > 0])
     centers = np.array([Z[labels == c].mean(axis=0) for c in range(k)])
     return np.asarray(KMeans(k, init=centers, n_init=1).fit(Z).labels_)
 
 
 def sparse_path(X: Floats, k: int, bounds: Floats, seed: int) -> list[tuple[float, Labels, Floats]]:
-    """Criterion, clusters and weights for every bound."""
+    """Return the criterion, the clusters and the weights for every bound."""
     labels: Labels = KMeans(k, init="random", n_init=STARTS, random_state=seed).fit(X).labels_
     found = []
     for bound in bounds.tolist():
@@ -139,14 +181,54 @@ def sparse_path(X: Floats, k: int, bounds: Floats, seed: int) -> list[tuple[floa
 
 
 def sparse_kmeans_given(X: Floats, k: int, bound: float, seed: int = 0) -> tuple[Labels, Floats]:
-    """Sparse K-means with its bound given."""
+    """Run Sparse K-means with a given bound.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_samples, n_features)
+        Numbers without missing values.
+    k : int
+        Number of clusters.
+    bound : float
+        Largest allowed sum of the weights.
+    seed : int, default=0
+        Seed of K-means.
+
+    Returns
+    -------
+    labels : ndarray of shape (n_samples,)
+        The cluster of every sample.
+    weights : ndarray of shape (n_features,)
+        The weight of every feature.
+    """
     return sparse_path(standardize(X), k, np.array([bound]), seed)[0][1:]
 
 
 def sparse_kmeans(
     X: Floats, k: int, n_bounds: int = 10, n_permutations: int = 25, seed: int = 0
 ) -> tuple[Labels, Floats]:
-    """Sparse K-means with its bound by the gap statistic, as in sparcl."""
+    """Run Sparse K-means and choose its bound by the gap statistic, as sparcl does.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_samples, n_features)
+        Numbers without missing values.
+    k : int
+        Number of clusters.
+    n_bounds : int, default=10
+        Number of bounds to choose from.
+    n_permutations : int, default=25
+        Number of permuted copies.
+    seed : int, default=0
+        Seed of K-means and of the permutations.
+
+    Returns
+    -------
+    labels : ndarray of shape (n_samples,)
+        The cluster of every sample.
+    weights : ndarray of shape (n_features,)
+        The weight of every feature.
+    """
     X = standardize(X)
     rng = np.random.default_rng(seed)
     bounds = np.geomspace(1.2, 0.9 * np.sqrt(X.shape[1]), n_bounds)

@@ -1,4 +1,4 @@
-"""What the paper prints: mean and standard deviation by row, method and column."""
+"""The numbers in the paper: mean and standard deviation by row, method and column."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ SIZES = (100, 200, 500, 1000)
 
 
 def parsed(line: str) -> list[Printed]:
-    """Pairs of numbers: mean and standard deviation, "-" for none.
+    """Parse pairs of mean and standard deviation; "-" stands for a standard deviation that is not given.
 
     >>> parsed("0.9 0.1, 0.8 -")
     [(0.9, 0.1), (0.8, None)]
@@ -21,7 +21,7 @@ def parsed(line: str) -> list[Printed]:
 
 
 def by_cell(blocks: dict[Any, Block], columns: tuple[Any, ...]) -> dict[tuple[Any, ...], dict[str, Printed]]:
-    """{(row, column): {method: printed}} from one block a row and one line a method."""
+    """Arrange blocks, one per row of the table with one line per method, as {(row, column): {method: printed}}."""
     cells: dict[tuple[Any, ...], dict[str, Printed]] = {}
     for row, block in blocks.items():
         for method, line in block.items():
@@ -66,7 +66,7 @@ TABLE_1A = by_cell(
     SIZES,
 )
 
-# Seconds, on the authors' machine.
+# Seconds on the authors' machine.
 TABLE_1B = by_cell(
     {
         0.6: {
@@ -153,7 +153,7 @@ TABLE_3 = {
     ),
 }  # fmt: skip
 
-# The paper calls the numbers in parentheses standard errors here; their size says standard deviations.
+# The paper calls the numbers in parentheses standard errors here, but they are as large as standard deviations.
 TABLE_4 = by_cell(
     {
         0.6: {
@@ -176,7 +176,7 @@ TABLE_4 = by_cell(
     (30, 60, 100, 200),
 )
 
-# Error rates. The first six methods in the paper are taken from Jin and Wang.
+# Error rates. The paper quotes those of the first six methods from Jin and Wang.
 TABLE_5_METHODS = (
     *("kmeans", "kmeans++", "complete", "spectral-gem", "if-pca", "ahp-gmm"),
     *("regularized-kmeans", "sparse-kmeans", "sas-grid", "sas-golden"),

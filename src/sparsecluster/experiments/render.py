@@ -1,100 +1,28 @@
-"""From the table of results to what people read: Markdown, CSV and HTML. Nothing is computed but means and spreads."""
+"""From the results to pages in Markdown, CSV and HTML."""
 
 from __future__ import annotations
 
 import csv
 import html
 import io
-import math
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-import numpy as np
-
-from .base import Cell, Experiment, Printed, values_of
+from .._utils.markdown import escaped, markdown_table
+from .base import Experiment, values_of
 from .contenders import title_of
+from .findings import findings
 from .runner import Results
+from .summary import HEADINGS, Summary, shown, summarize
 
-LIMITS = ("limit", "limit-medoids")
-HEADINGS = {
-    "rand": "Rand index",
-    "difference": "symmetric difference",
-    "time": "seconds",
-    "error": "error rate",
-    "n": "n",
-    "p": "p",
-    "kappa": "kappa",
-}
 NOT_AVAILABLE, NOT_RUN = "not available", "not run"
-
-
-class Summary(NamedTuple):
-    """A measure of a method in a cell: how many repeats, mean, spread; what the paper prints, and what the limit is."""
-
-    cell: Cell
-    method: str
-    measure: str
-    n: int
-    mean: float
-    sd: float
-    printed: Printed | None
-    limit: float | None
-    failed: str | None = None
-
-    @property
-    def error(self) -> float:
-        """Standard error of the mean."""
-        return self.sd / math.sqrt(self.n) if self.n > 1 else math.nan
-
-
-def summarize(experiment: Experiment, results: Results, measure: str) -> list[Summary]:
-    """A summary for every cell and method that the experiment has, run or not."""
-    values: dict[tuple[Any, ...], list[float]] = {}
-    for row in results.rows():
-        if row.get(measure) is not None:
-            key = (*(row[name] for name in experiment.cells[0]), row["method"])
-            values.setdefault(key, []).append(float(row[measure]))
-    failed = {(*values_of(r.task.cell), r.task.method): r.error for r in results.records if r.error is not None}
-    summaries = []
-    for cell in experiment.cells:
-        at = values_of(cell)
-        limit = values.get((*at, "limit"))
-        for method in (*experiment.methods, *experiment.unavailable):
-            found = values.get((*at, method), [])
-            summaries.append(
-                Summary(
-                    cell,
-                    method,
-                    measure,
-                    len(found),
-                    float(np.mean(found)) if found else math.nan,
-                    float(np.std(found, ddof=1)) if len(found) > 1 else math.nan,
-                    experiment.printed.get(measure, {}).get(at, {}).get(method),
-                    float(np.mean(limit)) if limit and method not in LIMITS else None,
-                    failed.get((*at, method)),
-                )
-            )
-    return summaries
 
 
 # ---------------------------------------------------------------- cells
 
 
-def digits(measure: str) -> int:
-    """Decimals that a measure is shown with."""
-    return {"rand": 3, "error": 3, "time": 3, "difference": 1}.get(measure, 0)
-
-
-def shown(value: float, measure: str, sign: bool = False) -> str:
-    """A number without a leading zero, as the paper's tables have it."""
-    if math.isnan(value):
-        return ""
-    text = f"{value:{'+' if sign else ''}.{digits(measure)}f}"
-    return text.replace("0.", ".", 1) if measure in ("rand", "error") and abs(value) < 1 else text
-
-
 def lines_of(summary: Summary, unavailable: Sequence[str]) -> list[str]:
-    """What stands in a cell: ours, the paper's and the difference, the limit and the difference."""
+    """Write the lines of a cell: our mean, the paper's with the difference, and the limit with the difference."""
     measure = summary.measure
     if summary.method in unavailable:
         paper = summary.printed
@@ -113,7 +41,7 @@ def lines_of(summary: Summary, unavailable: Sequence[str]) -> list[str]:
 
 
 class Grid(NamedTuple):
-    """A table ready to be written: heading, columns, and rows of cells that have several lines each."""
+    """A table: its heading, its header, and rows of cells that have several lines each."""
 
     heading: str
     header: list[str]
@@ -121,7 +49,20 @@ class Grid(NamedTuple):
 
 
 def grids(experiment: Experiment, results: Results) -> list[Grid]:
-    """One grid a measure: a row for every method in every block, a column for every value of `across`."""
+    """Arrange the results as one table per measure.
+
+    Parameters
+    ----------
+    experiment : Experiment
+        The experiment.
+    results : Results
+        Its results.
+
+    Returns
+    -------
+    list of Grid
+        A table has one row for every method in every block of cells and one column for every value of `across`.
+    """
     made = []
     for measure in experiment.measures:
         summaries = summarize(experiment, results, measure)
@@ -146,105 +87,11 @@ def grids(experiment: Experiment, results: Results) -> list[Grid]:
     return made
 
 
-# ---------------------------------------------------------------- what the numbers say
-
-OURS = "sas"
-# Measures of which a smaller value is better.
-SMALLER_IS_BETTER = ("difference", "error", "time")
-
-
-def findings(experiment: Experiment, results: Results) -> list[str]:
-    """How ours compares with the other methods, and each method with what the paper prints, counted over the cells."""
-    told = []
-    for measure in experiment.measures:
-        summaries = [each for each in summarize(experiment, results, measure) if each.n > 1]
-        told += [line for line in (_ours(summaries, measure), *_published(summaries, measure)) if line]
-        if measure == "time":
-            told += _ratios(summaries)
-    return told
-
-
-# Which plain version does the work of which of ours.
-PLAIN = {
-    "sas-given": "plain-sas",
-    "sas-given-published": "plain-sas",
-    "sparse-kmeans-given": "plain-sparse-kmeans",
-}
-
-
-def _ratios(summaries: Sequence[Summary]) -> list[str]:
-    """How many times as long the plain versions take, in one run: median, least and most over the cells."""
-    means = {(values_of(each.cell), each.method): each.mean for each in summaries}
-    told = []
-    for ours, plain in PLAIN.items():
-        own = {at: mean for (at, method), mean in means.items() if method == ours}
-        ratios = [means[at, plain] / mean for at, mean in own.items() if (at, plain) in means]
-        if ratios:
-            told.append(
-                f"{title_of(plain)} takes {np.median(ratios):.2g} times as long as {title_of(ours)} in the median cell "
-                f"({min(ratios):.2g} to {max(ratios):.2g})."
-            )
-    return told
-
-
-def _ours(summaries: Sequence[Summary], measure: str) -> str | None:
-    """Cells in which ours is at or above every other method, within one standard error of the difference."""
-    sign = -1.0 if measure in SMALLER_IS_BETTER else 1.0
-    by_cell: dict[tuple[Any, ...], list[Summary]] = {}
-    for each in summaries:
-        by_cell.setdefault(values_of(each.cell), []).append(each)
-    behind = []
-    counted = 0
-    for at, found in by_cell.items():
-        ours = next((each for each in found if each.method == OURS), None)
-        others = [each for each in found if each.method not in (OURS, *LIMITS)]
-        if ours is None or not others:
-            continue
-        counted += 1
-        best = max(others, key=lambda each: sign * each.mean)
-        if sign * (best.mean - ours.mean) > math.hypot(best.error, ours.error):
-            behind.append(f"{', '.join(map(str, at))} ({title_of(best.method)} {shown(best.mean, measure)}, "
-                          f"ours {shown(ours.mean, measure)})")  # fmt: skip
-    if not counted:
-        return None
-    where = f"; behind it at {'; '.join(behind)}" if behind else ""
-    name = HEADINGS.get(measure, measure)
-    return (
-        f"By {name}, {title_of(OURS)} is at least as good as the best other method, within one standard error of the "
-        f"difference, in {counted - len(behind)} of {counted} cells{where}."
-    )
-
-
-def _published(summaries: Sequence[Summary], measure: str) -> list[str]:
-    """For every method that the paper has: cells within three standard errors of what it prints."""
-    told = []
-    for method in dict.fromkeys(each.method for each in summaries):
-        apart = []
-        for each in summaries:
-            if each.method == method and each.printed is not None and each.printed[1] is not None:
-                # The paper's own error, of 50 repeats.
-                error = math.hypot(each.error, each.printed[1] / math.sqrt(PAPER_REPEATS))
-                apart.append((abs(each.mean - each.printed[0]) / error if error > 0 else 0.0, each))
-        if not apart or measure == "time":
-            continue
-        near = sum(z <= 3 for z, _ in apart)
-        farthest = max((each for _, each in apart), key=lambda each: abs(each.mean - (each.printed or (0, 0))[0]))
-        difference = shown(farthest.mean - (farthest.printed or (0.0, 0.0))[0], measure, sign=True)
-        told.append(
-            f"{title_of(method)}: within three standard errors of the paper's {HEADINGS.get(measure, measure)} in "
-            f"{near} of {len(apart)} cells; farthest {difference} at {', '.join(map(str, values_of(farthest.cell)))}."
-        )
-    return told
-
-
-PAPER_REPEATS = 50
-
-
 # ---------------------------------------------------------------- pages
 
 
 def provenance(experiment: Experiment, results: Results) -> list[str]:
-    """How the results came about: command, seeds, machine and duration."""
+    """Write how the results were obtained: the commands, the seeds, the machines and the duration."""
     seeds = sorted({record.task.seed for record in results.records})
     machines = {
         f"{run['cores']} cores, {run['memory']}, Python {run['python']}, sparsecluster {run['version']}"
@@ -254,20 +101,33 @@ def provenance(experiment: Experiment, results: Results) -> list[str]:
     commands = dict.fromkeys(run["command"] for run in results.runs if run.get("command"))
     wall = sum(run["seconds"] for run in results.runs if "seconds" in run)
     lines = [f"`{command}`" for command in commands]
-    span = f"seeds {seeds[0]} to {seeds[-1]}" if len(seeds) > 1 else f"seed {seeds[0]}" if seeds else "no results"
-    lines.append(f"{len(seeds)} repeats, {span}; {wall:.0f} s on {'; '.join(sorted(machines)) or 'no machine'}.")
+    if seeds:
+        one = len(seeds) == 1
+        repeats = f"1 repeat, seed {seeds[0]}" if one else f"{len(seeds)} repeats, seeds {seeds[0]} to {seeds[-1]}"
+        lines.append(f"{repeats}; {wall:.0f} s on {'; '.join(sorted(machines)) or 'an unknown machine'}.")
+    else:
+        lines.append("There are no results yet.")
     failures = sorted({record.error for record in results.records if record.error})
     lines += [f"Failed: {error}" for error in failures]
     return lines
 
 
-def escaped(text: str) -> str:
-    """Text that a Markdown table shows as it is."""
-    return html.escape(text, quote=False).replace("|", "\\|").replace("\n", " ")
-
-
 def markdown(experiment: Experiment, results: Results, figure: str | None = None) -> str:
-    """The page as Markdown."""
+    """Write the page in Markdown.
+
+    Parameters
+    ----------
+    experiment : Experiment
+        The experiment.
+    results : Results
+        Its results.
+    figure : str or None, default=None
+        The file of the figure.
+
+    Returns
+    -------
+    str
+    """
     parts = [f"# {experiment.title}", *([experiment.note] if experiment.note else [])]
     parts.append("\n".join(f"{escaped(line)}  " for line in provenance(experiment, results)))
     if figure:
@@ -276,21 +136,32 @@ def markdown(experiment: Experiment, results: Results, figure: str | None = None
         parts.append("\n".join(f"- {escaped(each)}" for each in findings(experiment, results)))
         parts.append(EXPLAINED)
         for grid in grids(experiment, results):
-            lines = [grid.header, ["---"] * len(grid.header)]
-            lines += [["<br>".join(map(escaped, cell)) for cell in row] for row in grid.rows]
-            table = "\n".join("| " + " | ".join(line) + " |" for line in lines)
+            rows = [["<br>".join(map(escaped, cell)) for cell in row] for row in grid.rows]
+            table = markdown_table(grid.header, rows)
             parts.append(f"## {grid.heading[0].upper()}{grid.heading[1:]}\n\n{table}")
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
 EXPLAINED = (
-    "Each cell: the mean here (standard deviation); what the paper prints and the difference; the limit, K-means told "
-    "the useful features, and the difference."
+    "Every cell shows our mean (and standard deviation); the paper's mean (and how much ours differs from it); and the "
+    "limit, which is the mean of K-means told the useful features (and how much ours differs from it)."
 )
 
 
 def comma_separated(experiment: Experiment, results: Results) -> str:
-    """One line for every cell, method and measure."""
+    """Write the summaries as CSV, one line for every cell, method and measure.
+
+    Parameters
+    ----------
+    experiment : Experiment
+        The experiment.
+    results : Results
+        Its results.
+
+    Returns
+    -------
+    str
+    """
     keys = list(experiment.cells[0])
     columns = ["n", "mean", "sd", "se", "paper_mean", "paper_sd", "limit"]
     text = io.StringIO()
@@ -330,10 +201,24 @@ svg, img {{ max-width: 100%; height: auto; background: white; }}
 
 
 def web_page(experiment: Experiment, results: Results, svg: str | None = None) -> str:
-    """The page as one HTML file, the figure in it."""
+    """Write the page as one HTML file that contains the figure.
+
+    Parameters
+    ----------
+    experiment : Experiment
+        The experiment.
+    results : Results
+        Its results.
+    svg : str or None, default=None
+        The figure.
+
+    Returns
+    -------
+    str
+    """
     body = [f"<p>{html.escape(line)}</p>" for line in (experiment.note, *provenance(experiment, results)) if line]
     if svg:
-        # Without the prologue that a file of its own has.
+        # The XML declaration belongs to files of their own only.
         body.append(svg[svg.index("<svg") :])
     if experiment.has_table:
         body.append(f"<p>{EXPLAINED}</p>")

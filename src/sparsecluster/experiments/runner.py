@@ -1,4 +1,4 @@
-"""Runs an experiment's tasks in parallel and appends each result to a table on disk as it comes."""
+"""Runs the tasks of an experiment in parallel and appends every result to a table on disk."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .base import Cell, Experiment, Row, Setting, Task
 
 
 class Record(NamedTuple):
-    """A task that is done: its rows and seconds, or why it failed."""
+    """A finished task: its rows and its seconds, or the reason why it failed."""
 
     task: Task
     rows: list[Row]
@@ -29,13 +29,13 @@ class Record(NamedTuple):
 
 
 class Results(NamedTuple):
-    """What a table on disk holds: the runs that added to it and the tasks they did."""
+    """The contents of a table on disk: the runs that wrote to it, and the tasks that they finished."""
 
     runs: list[dict[str, Any]]
     records: list[Record]
 
     def rows(self) -> Iterator[Row]:
-        """Every row with its cell, method, seed and seconds; failed tasks have none."""
+        """Iterate over the rows, each with its cell, method, seed and seconds; failed tasks have no rows."""
         for record in self.records:
             for row in record.rows:
                 yield {
@@ -51,13 +51,25 @@ class Results(NamedTuple):
 
 
 def table_of(experiment: Experiment, folder: Path, setting: Setting) -> Path:
-    """Where the results of an experiment are."""
+    """Return the file of the results of an experiment."""
     suffix = f"-{setting.variant}" if len(experiment.variants) > 1 else ""
     return folder / f"{experiment.table or experiment.name}{suffix}.jsonl"
 
 
 def load(table: Path) -> Results:
-    """All whole lines of a table; a line that was being written when the run was stopped is left out."""
+    """Read a table of results.
+
+    Parameters
+    ----------
+    table : Path
+        The file. It need not exist, and its last line may be incomplete: a line that was being written when the run
+        was interrupted is ignored.
+
+    Returns
+    -------
+    Results
+        If a task was run more than once, its last record is kept.
+    """
     runs: list[dict[str, Any]] = []
     records: dict[tuple[Any, ...], Record] = {}
     for line in _whole_lines(table):
@@ -78,7 +90,7 @@ def _whole_lines(table: Path) -> list[str]:
 
 
 def mend(table: Path) -> None:
-    """Cut off a line that was not written to its end, so that the next one begins where it should."""
+    """Remove an incomplete last line, so that the next line starts at the beginning of a line."""
     if not table.exists():
         return
     content = table.read_bytes()
@@ -88,7 +100,7 @@ def mend(table: Path) -> None:
 
 
 def append(table: Path, entry: dict[str, Any]) -> None:
-    """Add a line, whole unless the machine stops in the middle of it."""
+    """Append one line and wait until it is on disk."""
     with table.open("ab") as file:
         file.write(json.dumps(_finite(entry), ensure_ascii=False, allow_nan=False, default=_plain).encode() + b"\n")
         file.flush()
@@ -96,12 +108,12 @@ def append(table: Path, entry: dict[str, Any]) -> None:
 
 
 def _plain(value: Any) -> Any:
-    """NumPy numbers and arrays as Python has them."""
+    """Convert NumPy numbers and arrays to plain Python."""
     return value.tolist()
 
 
 def _finite(value: Any) -> Any:
-    """The same without NaN and infinity, which JSON does not have: they become null."""
+    """Replace NaN and infinity, which JSON does not have, by None."""
     if isinstance(value, dict):
         return {key: _finite(each) for key, each in value.items()}
     if isinstance(value, list | tuple):
@@ -110,7 +122,13 @@ def _finite(value: Any) -> Any:
 
 
 def machine() -> dict[str, Any]:
-    """What a reader needs to compare times."""
+    """Describe this machine, so that readers can compare times.
+
+    Returns
+    -------
+    dict
+        `version` of this package, `python`, the number of `cores`, and the `memory`.
+    """
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30 if hasattr(os, "sysconf") else 0.0
     return {
         "version": __version__,
@@ -124,7 +142,22 @@ def machine() -> dict[str, Any]:
 
 
 def do(experiment: Experiment, task: Task, setting: Setting) -> Record:
-    """One task, timed. A method that fails is a result too; what is wrong with the data or the machine is not."""
+    """Run and time one task.
+
+    Parameters
+    ----------
+    experiment : Experiment
+        The experiment.
+    task : Task
+        The task.
+    setting : Setting
+        The variant and the folder of data.
+
+    Returns
+    -------
+    Record
+        With the reason if the method failed or its data set was not found. Other errors are bugs and are raised.
+    """
     from ..datasets import DataNotFoundError
 
     began = time.perf_counter()
@@ -132,7 +165,7 @@ def do(experiment: Experiment, task: Task, setting: Setting) -> Record:
         with one_thread_blas():
             rows = experiment.run(task, setting)
     except DataNotFoundError:
-        # Where it was looked for is the affair of one machine, and the table of all.
+        # The message names folders of this machine, and tables are published.
         return Record(task, [], time.perf_counter() - began, f"no data set {task.cell.get('data')!r} on this machine")
     except (ValueError, ArithmeticError, MemoryError, ImportError) as error:
         return Record(task, [], time.perf_counter() - began, f"{type(error).__name__}: {error}")
@@ -152,16 +185,43 @@ def run(
     command: str = "",
     progress: Progress | None = None,
 ) -> Results:
-    """Do what the table on disk does not have yet, and return all that it then has.
+    """Run the tasks that have no result yet and return all results.
 
-    Every result is on disk before the next is waited for, so a run that is stopped goes on where it was.
+    Every result is written to disk immediately, so that a run that is interrupted can be continued. Tasks that failed
+    are run again.
+
+    Parameters
+    ----------
+    experiment : Experiment
+        The experiment.
+    folder : Path
+        The folder of the table of results; created if it does not exist.
+    repeats : int or None, default=None
+        Number of repeats; None for that of the paper.
+    seed : int, default=0
+        Seed of the first repeat.
+    methods, cells : sequence, default=()
+        Methods and cells to run; all of them if empty.
+    jobs : int, default=1
+        Number of processes, -1 for all cores. The results do not depend on it.
+    setting : Setting or None, default=None
+        The variant and the folder of data; None for the defaults.
+    command : str, default=""
+        The command to show on the page.
+    progress : Progress or None, default=None
+        Shows the progress; None to show nothing.
+
+    Returns
+    -------
+    Results
+        Everything in the table, including the results of earlier runs.
     """
     setting = setting or Setting()
     progress = progress or Progress(verbose=False)
     folder.mkdir(parents=True, exist_ok=True)
     table = table_of(experiment, folder, setting)
     mend(table)
-    # What failed is tried again: a package may have been installed, a file put in its place.
+    # Tasks that failed are run again: a missing package or file may be there now.
     done = {record.task.key for record in load(table).records if record.error is None}
     wanted = experiment.tasks(repeats or experiment.repeats, seed, methods, cells)
     tasks = [task for task in wanted if task.key not in done]
@@ -183,7 +243,7 @@ def _results(experiment: Experiment, tasks: list[Task], setting: Setting, jobs: 
 
 
 def _by_name(name: str, task: Task, setting: Setting) -> Record:
-    """In another process, which knows the experiment by its name."""
+    """Run a task in another process, which gets the experiment by name because functions cannot be sent."""
     from .catalogue import EXPERIMENTS
 
     return do(EXPERIMENTS[name], task, setting)
