@@ -107,24 +107,6 @@ class SparseClusterer(SelectorMixin, ClusterMixin, BaseEstimator):
             ]
         )
 
-    def report(self, X: Any, file: str | None = None, **options: Any) -> str:
-        """A page of the result, as `sparsecluster fit` writes it: one HTML file that works offline.
-
-        Parameters
-        ----------
-        X : the table given to `fit`.
-        file : where to write the page; the text of the page is returned in any case.
-        options : `ids`, `names`, `title`, `notes` and `command`, as in `sparsecluster.report.summarize`.
-        """
-        from ..report import report_page, summarize, write_report
-
-        check_is_fitted(self)
-        ids = [str(each) for each in X.index] if hasattr(X, "index") and hasattr(X, "columns") else None
-        result = summarize(self, X, **{"ids": ids, **options})
-        if file is not None:
-            write_report(result, file)
-        return report_page(result)
-
     def _html_repr(self) -> str:
         """What notebooks show: the result in words, above scikit-learn's picture of the estimator."""
         picture: str = super()._html_repr()
