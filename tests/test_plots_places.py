@@ -8,9 +8,10 @@ import pytest
 from scipy import sparse
 
 from sparsecluster import SASClustering
-from sparsecluster.inspection import Projection, components
+from sparsecluster.inspection import Projection, _components
 from sparsecluster.inspection._components import dense_plane, sparse_plane
-from sparsecluster.inspection._data import centered, indicators, standardized
+from sparsecluster.inspection._kinds import indicators
+from sparsecluster.inspection._scaling import centered, standardized
 from tests.test_plots import far_apart, mixed_table, sparse_table
 from tests.test_plots_data import named
 
@@ -37,7 +38,7 @@ def check_plane(plane, table):
     ("shape", "most"), [((40, 7), 3000), ((12, 60), 3000), ((9, 2), 3000), ((40, 7), 1), ((12, 60), 1), ((30, 30), 1)]
 )
 def test_the_plane_is_that_of_numpy(shape, most, monkeypatch):
-    monkeypatch.setattr(components, "MOST_PRODUCTS", most)
+    monkeypatch.setattr(_components, "MOST_PRODUCTS", most)
     table = centered(np.random.default_rng(0).normal(size=shape) * np.arange(1, shape[1] + 1))
     check_plane(dense_plane(table), table)
 
@@ -72,14 +73,14 @@ def test_the_projection_of_numbers(standardize):
     frame = shown.frame()
     np.testing.assert_array_equal(frame["cluster"], estimator.labels_)
     np.testing.assert_array_equal(frame[["all 1", "all 2"]], shown.every.places)
-    assert (shown.chosen.n_features, shown.every.n_features, shown.every.n_gaps) == (4, 10, 0)
+    assert (shown.chosen.n_features, shown.every.n_features, shown.every.n_missing) == (4, 10, 0)
 
 
 def test_the_projection_of_sparse_and_dense_is_the_same(monkeypatch):
     X = sparse_table()
     estimator = SASClustering(n_clusters=3, n_features_to_select=9).fit(X)
     dense = Projection.from_estimator(estimator, X)
-    monkeypatch.setattr(components, "DENSE_VALUES", 0)
+    monkeypatch.setattr(_components, "DENSE_VALUES", 0)
     kept = Projection.from_estimator(estimator, X)
     np.testing.assert_allclose(kept.frame(), dense.frame(), atol=1e-6)
     np.testing.assert_allclose(kept.every.shares, dense.every.shares)
@@ -98,8 +99,8 @@ def test_the_projection_fills_gaps_and_has_an_indicator_for_each_level():
     dummies = np.where(seen[:, None], dummies - dummies[seen].mean(axis=0), 0.0)
     dummies /= np.sqrt((dummies[seen] ** 2).sum(axis=1).mean())
     check_plane(shown.every, np.column_stack([z, dummies]))
-    assert shown.chosen.n_gaps == np.isnan(numbers).sum()
-    assert shown.every.n_gaps == np.isnan(numbers).sum() + (~seen).sum()
+    assert shown.chosen.n_missing == np.isnan(numbers).sum()
+    assert shown.every.n_missing == np.isnan(numbers).sum() + (~seen).sum()
 
 
 # ---------------------------------------------------------------- coordinates

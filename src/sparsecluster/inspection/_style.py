@@ -72,14 +72,26 @@ def style_of(cluster: int) -> tuple[str, str, Any]:
 STYLES = tuple(style_of(cluster) for cluster in range(20))
 
 
+def ink_on(color: str) -> str:
+    """Black or white, whichever is easier to read on a color.
+
+    >>> ink_on("#56B4E9"), ink_on("#7038E8")
+    ('#000000', '#ffffff')
+    """
+    parts = [int(color[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
+    # The luminance at which both have the same contrast, by the definition of WCAG.
+    return "#000000" if 0.2126 * red + 0.7152 * green + 0.0722 * blue > 0.179 else "#ffffff"
+
+
 def palette(n_clusters: int) -> list[dict[str, str]]:
-    """Color and mark of every cluster for pages: the same that matplotlib draws.
+    """Color, ink on it and mark of every cluster for pages: the same that matplotlib draws.
 
     >>> palette(2)[1]
-    {'color': '#D55E00', 'mark': 'square', 'path': 'M-.9,-.9H.9V.9H-.9Z'}
+    {'color': '#D55E00', 'ink': '#000000', 'mark': 'square', 'path': 'M-.9,-.9H.9V.9H-.9Z'}
     """
-    marks = (MARKS[c % len(MARKS)] for c in range(n_clusters))
-    return [{"color": style_of(c)[0], "mark": mark.name, "path": mark.path} for c, mark in enumerate(marks)]
+    looks = ((COLORS[c % len(COLORS)], MARKS[c % len(MARKS)]) for c in range(n_clusters))
+    return [{"color": color, "ink": ink_on(color), "mark": mark.name, "path": mark.path} for color, mark in looks]
 
 
 def written(level: Any) -> str:

@@ -11,7 +11,19 @@ from .._data.centers import means
 from .._data.checks import NAMES_SHOWN, and_more, check_count
 from .._features.base import Floats, Subset
 from ._scaling import standardized
-from ._style import DIVERGING, MISSING, cluster_names, counted, legend, own_axes, patches, plain, style_of, written
+from ._style import (
+    DIVERGING,
+    MISSING,
+    cluster_names,
+    counted,
+    ink_on,
+    legend,
+    own_axes,
+    patches,
+    plain,
+    style_of,
+    written,
+)
 from .view import Fitted, View, inspect
 
 if TYPE_CHECKING:
@@ -191,7 +203,6 @@ class Heatmap:
     def _strips(self, ax: Any) -> None:
         """The color of its cluster beside every sample, and above every column that of the cluster it singles out."""
         from matplotlib.colors import ListedColormap
-        from matplotlib.patheffects import withStroke
 
         colors = ListedColormap([style_of(c)[0] for c in range(self.sizes.size)])
         look = {"cmap": colors, "vmin": -0.5, "vmax": self.sizes.size - 0.5, "aspect": "auto", "rasterized": True}
@@ -205,8 +216,8 @@ class Heatmap:
                 own = np.flatnonzero(clusters == c)
                 if own.size > LEAST_NUMBERED * clusters.size:
                     at = (0.0, own.mean()) if strip is beside else (own.mean(), 0.0)
-                    words = {"ha": "center", "va": "center", "fontsize": "x-small", "color": "white"}
-                    strip.text(*at, str(c), **words, path_effects=[withStroke(linewidth=1.5, foreground="0.2")])
+                    ink = ink_on(style_of(c)[0])
+                    strip.text(*at, str(c), ha="center", va="center", fontsize="x-small", color=ink)
         beside.set_ylabel("samples, by cluster and distance to its center")
 
 

@@ -207,7 +207,8 @@ class View:
 
     def readable(self, column: int) -> tuple[Floats, tuple[Any, ...] | None]:
         """The values of a column as people read them: numbers and None, or codes and the levels they stand for."""
-        return readable(self.kinds[column], self.block(np.array([column]))[:, 0])
+        codes = self.block(np.array([column]))[:, 0]
+        return readable(self.kinds[column], codes)
 
     def places_of_samples(self) -> Placed | None:
         """How far every sample is from its cluster, and its second-best cluster; None for methods without distances."""

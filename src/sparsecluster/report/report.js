@@ -264,6 +264,7 @@
       const c = clusters[from], part = make("div", (to - from) / clusters.length > 0.02 ? String(c) : "");
       part.style.flexGrow = to - from;
       part.style.background = color(c);
+      part.style.color = data.palette[c].ink;
       part.title = `cluster ${c}`;
       node.append(part);
     }
