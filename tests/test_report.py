@@ -308,9 +308,10 @@ def test_sentences_say_how_many_how_much_and_which(fitted):
     best = sorted(range(5), key=lambda a: -fitted.feature_scores_[a])[:3]
     assert first == "3 clusters of 12, 10 and 8 samples, made by 5 of 20 features."
     share = f"{fitted.feature_scores_[:5].mean():.0%}"
-    assert second == f"The clusters explain {share} of the spread of these features on average."
-    assert third == "Most telling: " + ", ".join(f"x{a} ({fitted.feature_scores_[a]:.0%})" for a in best) + "."
-    assert f"explain {fitted.feature_scores_[5:].mean():.0%} of the spread of the features that were not" in fourth
+    assert second == f"The clusters explain {share} of the variation of these features on average."
+    listed = ", ".join(f"x{a} ({fitted.feature_scores_[a]:.0%})" for a in best)
+    assert third == f"Most informative features: {listed}."
+    assert f"explain {fitted.feature_scores_[5:].mean():.0%} of the variation of the features that were not" in fourth
 
 
 def test_a_result_without_problems_has_no_warnings(fitted, tuned):

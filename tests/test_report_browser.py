@@ -139,7 +139,7 @@ def test_missing_values_are_gray_and_told(page):
     pixel = "return [...arguments[0].getContext('2d').getImageData(arguments[1], arguments[2], 1, 1).data]"
     color = shown.js(pixel, canvas, j, i)
     assert "#" + "".join(f"{part:02x}" for part in color[:3]) == drawn["missing"]
-    assert "Missing values are gray." in shown.texts("#heatmap p")
+    assert "Missing values are gray." in shown.texts("#heatmap p")[0]
     level = drawn["is_level"].index(True)
     i = next(i for i, row in enumerate(drawn["values"]) if row[level] is not None)
     shown.point_at(canvas, (level + 0.5) / len(drawn["features"]), (i + 0.5) / len(drawn["values"]))

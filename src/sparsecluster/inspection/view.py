@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -192,7 +192,7 @@ class View:
         return scale_of(self.kinds[column])
 
     def typical(self, columns: Subset) -> Typical:
-        """What some columns are like in every cluster, and in how far that differs from all samples."""
+        """What some columns are like in every cluster, and how that differs from all samples."""
         table, labels, k = self.block(columns), self.labels, self.sizes.size
         center = means(table, labels, k).T.astype(object)
         overall = means(table, np.zeros_like(labels), 1)[0].astype(object)
@@ -212,6 +212,10 @@ class View:
 
     def places_of_samples(self) -> Placed | None:
         """How far every sample is from its cluster, and its second-best cluster; None for methods without distances."""
+        return self._placed
+
+    @cached_property
+    def _placed(self) -> Placed | None:
         if self._squared is None:
             return None
         squared, own, rows = self._squared(), self.labels, np.arange(self.labels.size)
@@ -253,9 +257,9 @@ def inspect(
     >>> view
     <View of SASClustering(n_features_to_select=5): 30 samples in 3 clusters, 5 of 30 features chosen>
     >>> [view.names[a] for a in view.chosen[:2]]
-    ['x0', 'x2']
+    ['x0', 'x1']
     >>> Projection.from_view(view).chosen.shares.round(2), Heatmap.from_view(view).values.shape
-    (array([0.81, 0.08]), (30, 5))
+    (array([0.78, 0.1 ]), (30, 5))
     """
     check_is_fitted(estimator)
     view = _read(estimator, X)

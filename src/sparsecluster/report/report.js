@@ -272,7 +272,7 @@
   }
   function heatmap() {
     const h = data.heatmap, place = find("heatmap"), rows = h.values.length, columns = h.features.length;
-    h.notes.forEach((note) => place.append(make("p", note, "quiet")));
+    if (h.notes.length) place.append(make("p", h.notes.join(" "), "quiet"));
     if (!rows) return;
     const canvas = make("canvas"), frame = make("div", undefined, "heatmap");
     canvas.width = columns;

@@ -95,15 +95,15 @@ def _sentences(result: dict[str, Any]) -> list[str]:
     chosen, total, sizes = f"{result['n_chosen']:,}", f"{result['n_features']:,}", result["sizes"]
     sentences = [
         f"{len(sizes)} clusters of {_listed(sizes)} samples, made by {chosen} of {total} features.",
-        f"The clusters explain {result['explained']:.0%} of the spread of these features on average.",
+        f"The clusters explain {result['explained']:.0%} of the variation of these features on average.",
     ]
     best = [row for row in result["features"]["rows"] if row["chosen"]][:3]
     if best:
         told = ", ".join(f"{row['name']} ({row['score']:.0%})" for row in best)
-        sentences.append(f"Most telling: {told}.")
+        sentences.append(f"Most informative features: {told}.")
     rest = result["features"]["rest"]
     if rest is not None:
-        sentences.append(f"They explain {rest:.0%} of the spread of the features that were not chosen.")
+        sentences.append(f"They explain {rest:.0%} of the variation of the features that were not chosen.")
     return sentences
 
 
