@@ -31,11 +31,12 @@ def report(
     try:
         summary = json.loads(file.read_text(encoding="utf-8"))
         if "palette" not in summary:
-            raise ValueError(f"{file} is not a summary of this version of sparsecluster. Use the result of a new fit.")
+            raise ValueError('it has no "palette"')
         page = write(out or file.parent / "report.html", report_page(summary))
-    except (json.JSONDecodeError, UnicodeDecodeError, KeyError, TypeError, AttributeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise ValueError(
-            f"{file} is damaged or not a summary of sparsecluster ({type(error).__name__} {error})."
+            f"{file} is damaged, or not a summary of this version of sparsecluster ({error}). Run `sparsecluster fit` "
+            "again."
         ) from error
     typer.echo(f"Written: {page}")
 
