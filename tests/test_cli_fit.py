@@ -12,10 +12,11 @@ from typer.testing import CliRunner
 from sparsecluster import ExpressionScaler, SASClustering, adjusted_rand_index, error_rate, load_model, rand_index
 from sparsecluster.cli import app
 from sparsecluster.datasets import mixed_groups, shifted_groups
+from sparsecluster.inspection import inspect
+from sparsecluster.inspection import view as view_module
 from sparsecluster.io import read_table
 from sparsecluster.methods.registry import METHODS
 from sparsecluster.report import report_page, summarize
-from sparsecluster.report.samples import placed
 
 pd = pytest.importorskip("pandas")
 
@@ -57,7 +58,8 @@ def assert_written(out, estimator, X, ids, names):
     labels, features, gap = (read(out / f"{name}.csv") for name in ("labels", "features", "gap"))
     assert labels["id"].tolist() == list(ids)
     assert labels["cluster"].tolist() == estimator.labels_.tolist()
-    known = placed(estimator, X)
+    view = inspect(estimator, X, list(ids), list(names))
+    known = view.places_of_samples()
     np.testing.assert_allclose(labels[["distance", "silhouette"]], np.c_[known.distance, known.silhouette], atol=2e-6)
     assert labels["second_cluster"].tolist() == known.second.tolist()
     order = sorted(range(len(names)), key=lambda a: (not estimator.support_[a], -estimator.feature_scores_[a]))
@@ -70,7 +72,7 @@ def assert_written(out, estimator, X, ids, names):
     pd.testing.assert_frame_equal(gap.set_index("s"), estimator.gap_curve_.frame(), rtol=1e-9)
     summary = json.loads((out / "summary.json").read_text(encoding="utf-8"))
     assert (summary["sizes"], summary["n_samples"]) == (np.bincount(estimator.labels_).tolist(), len(ids))
-    assert summary["samples"] == summarize(estimator, X, ids=list(ids), names=list(names))["samples"]
+    assert summary["samples"] == summarize(view)["samples"]
     assert (out / "report.html").read_text(encoding="utf-8") == report_page(summary)
     loaded = load_model(out / "model.json")
     np.testing.assert_array_equal(loaded.predict(X), estimator.predict(X))
@@ -149,7 +151,7 @@ def annotated(tmp_path, name, order=slice(None), kind=sp.csr_matrix):
 def test_an_annotated_matrix(tmp_path, kind):
     file, X = annotated(tmp_path, "cells.h5ad", kind=kind), kind(TABLE.to_numpy())
     told = done("fit", file, "-k", 3, "--truth", "tissue", "--out", tmp_path / "out")
-    assert "Beside tissue: Rand 1.000" in told
+    assert "Compared with tissue: Rand index 1.000" in told
     assert_written(tmp_path / "out", SASClustering(3).fit(X), X, IDS, list(TABLE.columns))
     assert_predicts(tmp_path / "out", file)
 
@@ -219,6 +221,19 @@ def test_json_says_the_main_numbers_and_the_files(tmp_path, file):
     assert sorted(told["files"]) == [str(out / name) for name in FILES if name != "gap.csv"]
 
 
+@pytest.mark.parametrize("truth", [(), ("--truth", "group")])
+def test_all_files_come_from_one_reading_of_the_table(tmp_path, monkeypatch, truth):
+    data, calls = tmp_path / "known.csv", []
+    TABLE.assign(group=GROUPS).to_csv(data, index_label="name")
+    for name in ("_read", "_as_numbers"):
+        own = getattr(view_module, name)
+        monkeypatch.setattr(view_module, name, lambda *given, own=own, name=name: (calls.append(name), own(*given))[1])
+    # What predicting reads is not read again for the distances.
+    monkeypatch.setattr(SASClustering, "_new_values", lambda self, X: calls.append("_new_values"))
+    done("fit", data, "-k", 3, "--size", 4, "--report", *truth, "--out", tmp_path / "out")
+    assert calls == ["_read", "_as_numbers"]
+
+
 def test_quiet_prints_nothing_and_writes_everything(tmp_path, file):
     assert done("fit", file, "-k", 3, "-q", "--out", tmp_path / "out") == ""
     assert sorted(each.name for each in (tmp_path / "out").iterdir()) == FILES
@@ -227,7 +242,7 @@ def test_quiet_prints_nothing_and_writes_everything(tmp_path, file):
 def test_an_empty_and_a_constant_column_are_noted_without_a_warning_of_python(tmp_path, recwarn):
     TABLE.assign(empty=np.nan, still=1).to_csv(tmp_path / "table.csv", index_label="name")
     told = done("fit", tmp_path / "table.csv", "-k", 3, "--out", tmp_path / "out")
-    assert "2 features are constant or hardly ever seen" in told
+    assert "2 features are constant or nearly always missing" in told
     assert [str(each.message) for each in recwarn] == []
 
 

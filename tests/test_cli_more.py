@@ -105,7 +105,7 @@ WRONG = {
     "too many features": (("fit", "table.csv", *K, "--size", "14"), "[1, 13]"),
     "a share above one": (("fit", "table.csv", *K, "--size", "1.5"), "(0, 1]"),
     "a size in words": (("fit", "table.csv", *K, "--size", "x"), "--size must be a number"),
-    "a size for a method without": (("fit", "table.csv", *K, "--method", "if-pca", "--size", "3"), "no --size"),
+    "a size for a method without": (("fit", "table.csv", *K, "--method", "if-pca", "--size", "3"), "no option --size"),
     "an unknown preset": (("fit", "table.csv", *K, "--preset", "x"), '"expression"'),
     "no threads": (("fit", "table.csv", *K, "--jobs", "0"), "got 0"),
     "a file as folder": (("fit", "table.csv", *K, "--out", "words.csv"), "words.csv"),
@@ -118,8 +118,8 @@ WRONG = {
     "missing columns": (("predict", "model.json", "narrow.csv"), "lacks 10 columns that the model knows: 'f0', 'f3'"),
     "no result": (("report", "none"), "There is no"),
     "a folder without a result": (("report", "."), "summary.json"),
-    "a model as result": (("report", "model.json"), "no summary"),
-    "a table as result": (("report", "table.csv"), "no summary"),
+    "a model as result": (("report", "model.json"), "not a summary"),
+    "a table as result": (("report", "table.csv"), "not a summary"),
     "an unknown design": (("simulate", "shift"), 'Did you mean "shifted"?'),
     "too few features of correlated": (("simulate", "correlated", "--features", "3"), "at least 50"),
     "too few features of many": (("simulate", "many", "--features", "3"), "features"),
@@ -239,14 +239,14 @@ def test_info_shows_how_columns_are_compared_and_what_may_go_wrong(tmp_path):
     told = json.loads(done("info", tmp_path / "table.csv", "--json"))
     columns = {column.pop("name"): column for column in told["columns"]}
     assert told["samples"] == 20
-    assert columns["n"] == {"compared by": "squared difference", "values": 20, "gaps": 0.0, "example": "0"}
-    assert columns["word"] == {"compared by": "same level or not", "values": 2, "gaps": 0.0, "example": "a"}
+    assert columns["n"] == {"compared by": "squared difference", "values": 20, "missing": 0.0, "example": "0"}
+    assert columns["word"] == {"compared by": "same level or not", "values": 2, "missing": 0.0, "example": "a"}
     assert columns["flag"]["compared by"] == "same level or not"
-    assert columns["[bold]x[/bold]"]["gaps"] == 0.25
+    assert columns["[bold]x[/bold]"]["missing"] == 0.25
     notes = " ".join(told["notes"])
     assert "'name' holds text without repeats" in notes
-    assert "constant and would be kept out: still, rare" in notes
-    assert "fewer than 10 % of the rows: rare" in notes
+    assert "constant columns, which would be left out: still, rare" in notes
+    assert "columns with more than 90% missing values: rare" in notes
     words = done("info", "-", given=STRANGE)
     assert words.startswith("20 samples, 6 columns.\n")
     assert "[bold]x[/bold]" in words

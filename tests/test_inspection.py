@@ -27,7 +27,7 @@ from sparsecluster.inspection import (
     History,
     Projection,
 )
-from sparsecluster.inspection._style import STYLES, cluster_names, plain, style_of
+from sparsecluster.inspection._style import cluster_names, plain
 from sparsecluster.inspection.compare import agreement_matrix
 from tests.helpers.inspection import TABLES, TRUTH, far_apart, mixed_table
 
@@ -144,7 +144,7 @@ def test_other_methods_have_displays_too(estimator):
 def test_data_that_are_not_those_of_the_fit_are_refused(display):
     X = far_apart()
     estimator = SASClustering(n_clusters=3, n_features_to_select=4).fit(X)
-    with pytest.raises(ValueError, match=r"must be the data of fit, with 42 samples; got 41"):
+    with pytest.raises(ValueError, match=r"must be the data that fit was given, with 42 samples; got 41"):
         display.from_estimator(estimator, X[1:])
     with pytest.raises(ValueError, match="features"):
         display.from_estimator(estimator, X[:, 1:])
@@ -155,7 +155,7 @@ def test_dissimilarities_have_no_columns_to_draw(display):
     table = far_apart(1)
     matrices = np.abs(table.T[:, :, None] - table.T[:, None, :])
     estimator = SASClustering(n_clusters=3, n_features_to_select=2, metric="precomputed").fit(matrices)
-    with pytest.raises(ValueError, match="has seen only dissimilarities"):
+    with pytest.raises(ValueError, match="precomputed dissimilarities, which have no columns"):
         display.from_estimator(estimator, matrices)
     drawn(FeatureScores.from_estimator(estimator).plot())
 
@@ -220,9 +220,7 @@ def test_the_legend_says_how_large_the_clusters_are(display):
 
 
 @pytest.mark.usefixtures("strict")
-def test_twelve_clusters_all_look_different():
-    assert len({style_of(c)[:2] for c in range(12)}) == 12
-    assert [style_of(c) for c in range(8)] == list(STYLES)
+def test_twelve_clusters_are_drawn():
     truth = np.repeat(np.arange(12), 6)
     rng = np.random.default_rng(0)
     X = pd.DataFrame(40.0 * rng.normal(size=(12, 5))[truth] + rng.normal(size=(72, 5)))

@@ -73,8 +73,8 @@ def test_contributions_of_numbers_by_hand():
     frame = Contributions.from_estimator(Result([0, 0, 1, 1, 2], [1], [0.8]), X).frame()
     # Means 2, 5 and 11 about 5: between 2 x 9, 0 and 36.
     assert frame["contribution"].tolist() == pytest.approx([18 / 54, 0.0, 36 / 54])
-    assert frame["mean"].tolist() == [2.0, 5.0, 11.0]
-    assert frame["overall mean"].tolist() == [5.0] * 3
+    assert frame["center"].tolist() == [2.0, 5.0, 11.0]
+    assert frame["overall"].tolist() == [5.0] * 3
     assert frame["difference"].tolist() == [-3.0, 0.0, 6.0]
     assert frame["explained"].tolist() == pytest.approx([0.8 * 18 / 54, 0.0, 0.8 * 36 / 54])
 
@@ -93,8 +93,8 @@ def test_contributions_of_levels_by_hand():
     # Shares of red: 3/4 and 1/3, of all 4/7; so is blue, and its squares are the same.
     first, second = 4 * 2 * (3 / 4 - 4 / 7) ** 2, 3 * 2 * (1 / 3 - 4 / 7) ** 2
     assert frame["contribution"].tolist() == pytest.approx([first / (first + second), second / (first + second)])
-    assert frame["mean"].tolist() == ["red", "blue"]
-    assert frame["overall mean"].tolist() == ["red", "red"]
+    assert frame["center"].tolist() == ["red", "blue"]
+    assert frame["overall"].tolist() == ["red", "red"]
     assert frame["difference"].tolist() == pytest.approx([3 / 4 - 4 / 7, 2 / 3 - 3 / 7])
 
 
@@ -105,7 +105,7 @@ def test_contributions_of_ordered_levels_are_of_ranks():
     ranks, overall = np.array([0.0, 1.5, 2.0]), 7 / 6
     squares = (ranks - overall) ** 2
     assert frame["contribution"].tolist() == pytest.approx((squares / squares.sum()).tolist())
-    assert frame["mean"].tolist() == ["low", "mid", "high"]
+    assert frame["center"].tolist() == ["low", "mid", "high"]
     assert frame["difference"].tolist() == pytest.approx((ranks - overall).tolist())
 
 
@@ -175,7 +175,7 @@ def test_the_heatmap_is_in_order(kind):
     np.testing.assert_array_equal(shown.labels, estimator.labels_[shown.samples])
     assert (np.diff(shown.labels) >= 0).all()
     assert (np.diff(shown.singled_out) >= 0).all()
-    assert sorted(shown.features) == sorted(estimator.get_feature_names_out())
+    assert set(shown.features) == set(estimator.get_feature_names_out())
     np.testing.assert_allclose(np.nanmean(shown.values, axis=0), 0.0, atol=1e-12)
     np.testing.assert_allclose(np.nanmean(shown.values**2, axis=0), 1.0)
     if kind in ("numbers", "sparse"):
@@ -185,15 +185,35 @@ def test_the_heatmap_is_in_order(kind):
         assert all((np.diff(distance[shown.labels == c]) >= -1e-12).all() for c in range(3))
 
 
-def test_the_heatmap_keeps_the_best_features_and_says_which_are_codes():
+def test_the_heatmap_keeps_the_best_features_and_has_a_column_for_each_level():
     X = mixed_table()[["color", "number 0", "flag", "grade", "number 1"]]
     labels = np.repeat([0, 1, 2], [20, 14, 8])
     shown = Heatmap.from_estimator(named(X, labels), X, max_features=4)
-    assert set(shown.features) == {"color", "number 0", "flag", "grade"}
-    assert set(shown.coded) == {"color", "flag"}
-    assert "levels drawn as codes" in shown.title
+    # Of two levels one is enough; levels with an order are ranks.
+    colors = {f"color = {level}" for level in ("red", "green", "blue")}
+    assert set(shown.columns) == {*colors, "number 0", "flag = 1", "grade"}
+    assert "one column per level" in shown.title
     assert "4 of 5 chosen features" in shown.title
-    assert "gaps are gray" in shown.title
+    assert "missing values are gray" in shown.title
+    # Above the mean in the samples of the level, below it in the others, missing where the color is.
+    given = X["color"].to_numpy()[shown.samples]
+    for level, cluster in (("red", 0), ("green", 1), ("blue", 2)):
+        place = shown.columns.index(f"color = {level}")
+        column = shown.values[:, place]
+        assert shown.singled_out[place] == cluster
+        np.testing.assert_array_equal(np.isnan(column), [each is None for each in given])
+        seen = ~np.isnan(column)
+        np.testing.assert_array_equal(column[seen] > 0, given[seen] == level)
+
+
+def test_of_many_levels_those_that_differ_most_between_the_clusters_are_drawn():
+    labels = np.repeat([0, 1], [40, 40])
+    town = np.where(np.arange(80) % 4 > 0, np.array(["here", "there"])[labels], [f"town {i % 10}" for i in range(80)])
+    X = pd.DataFrame({"town": town, "n": np.arange(80.0)})
+    shown = Heatmap.from_estimator(named(X, labels), X)
+    assert shown.features.count("town") == 6
+    assert {"town = here", "town = there"} <= set(shown.columns)
+    assert "more than 6 levels" in shown.title
 
 
 @pytest.mark.parametrize("most", [1, 3, 7, 20, 99, 100, 1000])
@@ -256,7 +276,7 @@ def test_ranks_of_numbers_are_shown_as_numbers():
     panel = Distributions.from_estimator(estimator, X, [0]).panels[0]
     assert panel.levels is None
     assert (panel.edges[0], panel.edges[-1]) == (X[:, 0].min(), X[:, 0].max())
-    assert Contributions.from_estimator(estimator, X).kinds == ("rank",) * 4
+    assert Contributions.from_estimator(estimator, X).scales == ("rank",) * 4
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from scipy import sparse
 from sparsecluster import SASClustering
 from sparsecluster.inspection import Projection, _components
 from sparsecluster.inspection._components import dense_plane, sparse_plane
-from sparsecluster.inspection._data import centered, indicators, standardized
+from sparsecluster.inspection._scaling import centered, standardized
 from tests.helpers.inspection import far_apart, mixed_table, named, sparse_table
 
 # ---------------------------------------------------------------- projection
@@ -71,7 +71,7 @@ def test_the_projection_of_numbers(standardize):
     frame = shown.frame()
     np.testing.assert_array_equal(frame["cluster"], estimator.labels_)
     np.testing.assert_array_equal(frame[["all 1", "all 2"]], shown.every.places)
-    assert (shown.chosen.n_features, shown.every.n_features, shown.every.n_gaps) == (4, 10, 0)
+    assert (shown.chosen.n_features, shown.every.n_features, shown.every.n_missing) == (4, 10, 0)
 
 
 def test_the_projection_of_sparse_and_dense_is_the_same(monkeypatch):
@@ -97,8 +97,8 @@ def test_the_projection_fills_in_missing_values_and_has_an_indicator_for_each_le
     dummies = np.where(seen[:, None], dummies - dummies[seen].mean(axis=0), 0.0)
     dummies /= np.sqrt((dummies[seen] ** 2).sum(axis=1).mean())
     check_plane(shown.every, np.column_stack([z, dummies]))
-    assert shown.chosen.n_gaps == np.isnan(numbers).sum()
-    assert shown.every.n_gaps == np.isnan(numbers).sum() + (~seen).sum()
+    assert shown.chosen.n_missing == np.isnan(numbers).sum()
+    assert shown.every.n_missing == np.isnan(numbers).sum() + (~seen).sum()
 
 
 # ---------------------------------------------------------------- coordinates

@@ -13,9 +13,10 @@ from sklearn.exceptions import NotFittedError
 from sparsecluster import COSA, SASClustering, SparseKMeans, SpectralGem
 from sparsecluster._search.gap import GapCurve
 from sparsecluster.datasets import mixed_groups, shifted_groups
+from sparsecluster.inspection import Heatmap, Projection, inspect
 from sparsecluster.methods.registry import METHODS, make_method
-from sparsecluster.report import report_page, summarize, summary, write_report
-from sparsecluster.report.columns import two_components
+from sparsecluster.report import report_page, summary, write_report
+from sparsecluster.report import summarize as summarize_view
 from tests.helpers.common import three_groups
 
 pd = pytest.importorskip("pandas")
@@ -45,6 +46,11 @@ def fitted():
 @pytest.fixture(scope="module")
 def tuned():
     return SASClustering(3, n_permutations=5).fit(X)
+
+
+def summarize(estimator, table, ids=None, names=None, **told):
+    """What a page shows of a fit."""
+    return summarize_view(inspect(estimator, table, ids, names), **told)
 
 
 def with_changes(estimator, **attributes):
@@ -91,7 +97,9 @@ def test_precomputed_dissimilarities_can_be_shown():
     result = summarize(SASClustering(3, n_features_to_select=5, metric="precomputed").fit(matrices), matrices)
     assert result["sizes"] == [12, 10, 8]
     assert result["heatmap"]["values"] == []
-    assert result["projection"]["all"] is None
+    assert result["projection"]["all"] is result["projection"]["chosen"] is None
+    said = [*result["heatmap"]["notes"], *result["projection"]["notes"].values(), result["profiles"]["note"]]
+    assert set(said) == {"The features are precomputed dissimilarities, which have no columns to draw."}
     Page(report_page(result))
 
 
@@ -166,7 +174,62 @@ def test_the_heatmap_holds_tenths_of_standard_deviations_cluster_after_cluster(f
     rows = [int(sample["id"]) for sample in drawn["samples"]]
     columns = [int(name[1:]) for name in drawn["features"]]
     assert sorted(columns) == [0, 1, 2, 3, 4]
-    np.testing.assert_array_equal(drawn["values"], np.clip((10 * Z[np.ix_(rows, columns)]).round(), -30, 30))
+    np.testing.assert_array_equal(drawn["values"], (10 * Z[np.ix_(rows, columns)]).round())
+
+
+def test_the_page_draws_what_the_displays_draw(fitted):
+    view = inspect(fitted, X)
+    result, shown = summarize_view(view), Heatmap.from_view(view)
+    assert [int(sample["id"]) for sample in result["heatmap"]["samples"]] == shown.samples.tolist()
+    assert result["heatmap"]["features"] == shown.columns
+    assert result["heatmap"]["singled_out"] == shown.singled_out.tolist()
+    for key, seen in Projection.from_view(view).panels.items():
+        told = result["projection"][key]
+        np.testing.assert_allclose(np.column_stack([told["x"], told["y"]]), seen.places, rtol=1e-3, atol=1e-9)
+        assert told["shares"] == seen.shares.tolist()
+
+
+def test_missing_values_are_missing_in_the_heatmap_and_levels_are_columns():
+    view = inspect(SASClustering(3, n_features_to_select=6).fit(FRAME), FRAME)
+    drawn = summarize_view(view)["heatmap"]
+    np.testing.assert_array_equal(
+        [[value is None for value in row] for row in drawn["values"]], np.isnan(Heatmap.from_view(view).values)
+    )
+    assert [" = " in name for name in drawn["features"]] == drawn["is_level"]
+    assert any(drawn["is_level"])
+    assert not all(drawn["is_level"])
+
+
+@pytest.mark.parametrize("renamed", [{"zebra": "aaa"}, {"ant": "zzz", "bee": "a", "zebra": "m"}])
+def test_names_of_levels_do_not_change_the_projection(renamed):
+    rng, group = np.random.default_rng(0), np.repeat([0, 1, 2], 20)
+    names = np.array(["ant", "bee", "zebra"])
+    frame = pd.DataFrame({"n": group + rng.normal(size=60)})
+    for a in range(3):
+        frame[f"level {a}"] = names[np.where(rng.random(60) < 0.2, rng.integers(0, 3, 60), group)]
+    other = frame.replace(renamed)
+    one, two = (summarize(SASClustering(3, n_features_to_select=3).fit(each), each) for each in (frame, other))
+    assert [row["cluster"] for row in one["samples"]["rows"]] == [row["cluster"] for row in two["samples"]["rows"]]
+    for part in ("chosen", "all"):
+        assert one["projection"][part]["shares"] == pytest.approx(two["projection"][part]["shares"])
+        for axis in "xy":
+            np.testing.assert_allclose(
+                one["projection"][part][axis], two["projection"][part][axis], rtol=1e-3, atol=1e-9
+            )
+
+
+def test_what_makes_a_cluster_is_what_it_explains_most_of(fitted):
+    profiles = summarize(fitted, X)["profiles"]["clusters"]
+    total = ((X - X.mean(axis=0)) ** 2).sum(axis=0)
+    for c, rows in enumerate(profiles):
+        own = X[fitted.labels_ == c]
+        part = len(own) * (own.mean(axis=0) - X.mean(axis=0)) ** 2 / total
+        places = [int(row["name"][1:]) for row in rows]
+        assert [row["explained"] for row in rows] == pytest.approx(part[places].tolist(), rel=1e-3)
+        assert places == sorted(places, key=lambda a: -part[a])
+        assert set(range(5)) - set(places) <= {a for a in range(5) if part[a] < 0.01}
+        for a, row in zip(places, rows, strict=True):
+            assert float(row["words"].split()[0]) == pytest.approx(own[:, a].mean(), abs=0.01)
 
 
 @pytest.mark.parametrize(("part", "columns"), [("chosen", slice(5)), ("all", slice(None))])
@@ -181,16 +244,16 @@ def test_the_projection_is_the_principal_components(fitted, part, columns):
 
 
 def test_one_feature_has_no_second_component():
-    places, shares = two_components(X[:, :1])
-    assert shares == pytest.approx([1.0, 0.0])
-    assert np.abs(places[:, 1]).max() < 1e-9 * np.abs(places[:, 0]).max()
+    told = summarize(SASClustering(2, n_features_to_select=1).fit(X), X)["projection"]["chosen"]
+    assert told["shares"] == pytest.approx([1.0, 0.0])
+    assert not any(told["y"])
 
 
 # ---------------------------------------------------------------- limits
 
 
 def test_what_is_too_much_for_a_page_is_left_out_and_the_page_says_so(fitted, monkeypatch):
-    for key, most in (("FEATURES", 8), ("ITEMS", 20), ("DRAWN_ITEMS", 10), ("DRAWN_FEATURES", 3), ("VALUES", 200)):
+    for key, most in (("FEATURES", 8), ("SAMPLES", 20), ("DRAWN_SAMPLES", 10), ("DRAWN_FEATURES", 3), ("VALUES", 200)):
         monkeypatch.setattr(summary, f"MOST_{key}", most)
     result = summarize(fitted, X)
     assert (len(result["features"]["rows"]), result["features"]["left_out"]) == (8, 12)
@@ -200,6 +263,8 @@ def test_what_is_too_much_for_a_page_is_left_out_and_the_page_says_so(fitted, mo
     assert [sample["cluster"] for sample in result["heatmap"]["samples"]].count(0) == 4
     assert len(result["projection"]["chosen"]["x"]) == 20
     assert result["projection"]["all"] is None
+    assert result["projection"]["notes"]["chosen"] is None
+    assert "600 values are too many" in result["projection"]["notes"]["all"]
     text = Page(report_page(result)).text
     assert "Only 8 of the 20 features are listed" in text
     assert "Only 20 of the 30 samples are listed" in text
@@ -212,8 +277,8 @@ def test_a_page_with_everything_says_nothing_of_things_left_out(fitted):
 
 
 def test_small_clusters_are_drawn_also_where_samples_are_left_out(fitted, monkeypatch):
-    monkeypatch.setattr(summary, "MOST_ITEMS", 10)
-    monkeypatch.setattr(summary, "MOST_DRAWN_ITEMS", 10)
+    monkeypatch.setattr(summary, "MOST_SAMPLES", 10)
+    monkeypatch.setattr(summary, "MOST_DRAWN_SAMPLES", 10)
     labels = np.repeat([0, 1, 2], [28, 1, 1])
     result = summarize(with_changes(fitted, labels_=labels), X)
     assert set(result["projection"]["clusters"]) == {0, 1, 2}
@@ -239,13 +304,12 @@ def test_a_long_gap_curve_is_thinned_and_keeps_the_chosen_size(fitted):
 def test_sentences_say_how_many_how_much_and_which(fitted):
     first, second, third, fourth = summarize(fitted, X)["sentences"]
     best = sorted(range(5), key=lambda a: -fitted.feature_scores_[a])[:3]
-    assert first == "3 groups of 12, 10 and 8 samples; 5 of 20 features make them."
-    assert (
-        second
-        == f"The groups explain {fitted.feature_scores_[:5].mean():.0%} of the spread of these features on average."
-    )
-    assert third == "Most telling: " + ", ".join(f"x{a} ({fitted.feature_scores_[a]:.0%})" for a in best) + "."
-    assert f"not chosen they explain {fitted.feature_scores_[5:].mean():.0%}" in fourth
+    assert first == "3 clusters of 12, 10 and 8 samples, made by 5 of 20 features."
+    share = f"{fitted.feature_scores_[:5].mean():.0%}"
+    assert second == f"The clusters explain {share} of the variation of these features on average."
+    listed = ", ".join(f"x{a} ({fitted.feature_scores_[a]:.0%})" for a in best)
+    assert third == f"Most informative features: {listed}."
+    assert f"explain {fitted.feature_scores_[5:].mean():.0%} of the variation of the features that were not" in fourth
 
 
 def test_a_result_without_problems_has_no_warnings(fitted, tuned):
@@ -258,13 +322,13 @@ def warnings_of(estimator, table=X):
 
 def test_each_problem_is_warned_of_and_only_that_one(fitted, tuned):
     tiny = with_changes(fitted, labels_=np.repeat([0, 1, 2], [15, 13, 2]))
-    assert warnings_of(tiny) == "1 of the groups have fewer than 3 samples: they may be outliers."
+    assert warnings_of(tiny) == "1 cluster has fewer than 3 samples, which may be outliers."
     alike = shifted_groups(mu=3.0, n_features=12, n_useful=12, group_size=10).X
     assert warnings_of(SASClustering(3, n_permutations=5).fit(alike), alike).startswith(
-        "Nearly all features were chosen."
+        "Nearly all features were chosen"
     )
     nothing = with_changes(fitted, feature_scores_=np.full(20, 0.04))
-    assert warnings_of(nothing).startswith("The groups explain next to nothing")
+    assert warnings_of(nothing).startswith("The clusters explain next to nothing")
     curve = copy.copy(tuned.gap_curve_)
     object.__setattr__(curve, "gap", np.full(20, 0.01))
     object.__setattr__(curve, "error", np.full(20, 0.02))
@@ -273,7 +337,8 @@ def test_each_problem_is_warned_of_and_only_that_one(fitted, tuned):
     still[:, 18:] = 1.0
     with pytest.warns(UserWarning, match="constant"):
         constant = SASClustering(3, n_features_to_select=5).fit(still)
-    assert warnings_of(constant, still) == "2 features are constant or hardly ever seen, and were kept out."
+    left_out = "2 features are constant or nearly always missing, and were left out of the clustering."
+    assert warnings_of(constant, still) == left_out
 
 
 @pytest.mark.parametrize("name", ["kmeans++", "cosa-common", "sas"])
@@ -286,7 +351,7 @@ def test_a_column_without_any_value_is_shown_without_a_warning_of_numpy(strict):
     empty = np.column_stack([X, np.full(30, np.nan)])
     with pytest.warns(UserWarning, match="missing"):
         estimator = SASClustering(3, n_features_to_select=5).fit(empty)
-    assert "1 features are constant or hardly ever seen" in warnings_of(estimator, empty)
+    assert "1 feature is constant or nearly always missing" in warnings_of(estimator, empty)
 
 
 # ---------------------------------------------------------------- the page
@@ -366,28 +431,33 @@ def test_names_cannot_break_out_of_the_page_and_come_back_as_they_are():
         assert " ".join(note.split()) in page.text
 
 
-def test_report_of_an_estimator_is_the_page_and_names_samples_by_the_index(fitted, tmp_path):
-    assert fitted.report(X) == report_page(summarize(fitted, X))
+def test_a_report_is_written_of_an_estimator_or_of_a_view(fitted, tmp_path):
     frame = pd.DataFrame(X, index=[f"sample {i}" for i in range(30)]).rename(columns=str)
     named = SASClustering(3, n_features_to_select=5).fit(frame)
-    page = named.report(frame, file=str(tmp_path / "page.html"), title="Mine", notes=["one"])
-    assert page == report_page(summarize(named, frame, ids=list(frame.index), title="Mine", notes=["one"]))
-    assert (tmp_path / "page.html").read_text(encoding="utf-8") == page
+    file = tmp_path / "page.html"
+    file.write_text("old")
+    assert write_report(named, frame, str(file), title="Mine", notes=["one"]) == file
+    assert [each.name for each in tmp_path.iterdir()] == ["page.html"]
+    page = file.read_text(encoding="utf-8")
+    assert page == report_page(summarize(named, frame, list(frame.index), title="Mine", notes=["one"]))
+    write_report(inspect(named, frame), file=file, title="Mine", notes=["one"])
+    assert file.read_text(encoding="utf-8") == page
+
+
+def test_a_report_needs_a_fit_and_its_data_once(fitted, tmp_path):
     with pytest.raises(NotFittedError):
-        SASClustering(3).report(X)
+        write_report(SASClustering(3), X, tmp_path / "page.html")
+    with pytest.raises(ValueError, match="X must be the data that fit was given; got None"):
+        write_report(fitted, file=tmp_path / "page.html")
+    with pytest.raises(ValueError, match="must be left out if a View is given"):
+        write_report(inspect(fitted, X), X, tmp_path / "page.html")
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("kind", [np.array, pd.Index, pd.Series, tuple])
 def test_ids_and_names_may_be_arrays(fitted, kind):
     ids, names = [f"i{i}" for i in range(30)], [f"n{a}" for a in range(20)]
-    assert fitted.report(X, ids=kind(ids), names=kind(names)) == fitted.report(X, ids=ids, names=names)
-
-
-def test_writing_replaces_the_page_whole(fitted, tmp_path):
-    (tmp_path / "page.html").write_text("old")
-    assert write_report(summarize(fitted, X), tmp_path / "page.html") == tmp_path / "page.html"
-    assert [file.name for file in tmp_path.iterdir()] == ["page.html"]
-    Page((tmp_path / "page.html").read_text(encoding="utf-8"))
+    assert summarize(fitted, X, kind(ids), kind(names)) == summarize(fitted, X, ids, names)
 
 
 def test_notebooks_show_the_result_above_the_estimator_and_names_are_only_text():

@@ -9,7 +9,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import numpy as np
 import pytest
 
-from sparsecluster import SASClustering
+from sparsecluster import SASClustering, write_report
 from sparsecluster.datasets import shifted_groups
 from sparsecluster.report import report_page
 
@@ -69,18 +69,20 @@ def page(driver, tmp_path):
 def test_every_kind_of_result_is_drawn_without_a_word_on_the_console(page, kind):
     shown, told = page(kind), result(kind)
     assert len(shown.all("#projection button")) == len(told["sizes"])
-    assert len(shown.all("#projection .dot")) == 2 * told["n_samples"]
-    assert len(shown.texts("#profiles h3")) == len(told["sizes"])
+    has_columns = kind != "matrices"
+    assert len(shown.all("#projection .dot")) == 2 * told["n_samples"] * has_columns
+    assert len(shown.texts("#profiles h3")) == len(told["sizes"]) * has_columns
     assert shown.column("features", 1) == [row["name"] for row in told["features"]["rows"][:50]]
     assert shown.column("samples", 1) == [row["id"] for row in told["samples"]["rows"][:50]]
-    assert len(shown.all("#heatmap canvas")) == 1
+    assert len(shown.all("#heatmap canvas")) == has_columns
+    assert sum("no columns to draw" in text for text in shown.texts("main p")) == 4 * (not has_columns)
     assert len(shown.all("#gap svg")) == (told["gap"] is not None)
 
 
 @pytest.mark.parametrize("kind", ["tuned", "one feature", "twelve clusters", "hostile"])
 def test_the_axes_have_a_few_round_numbers(page, kind):
     shown = page(kind)
-    for svg in shown.all("#projection svg"):
+    for svg in shown.all("#projection .pair svg"):
         ticks = shown.js("return [...arguments[0].querySelectorAll('text')].map((e) => e.textContent)", svg)[:-2]
         assert len(ticks) >= 4
         assert all(re.fullmatch(r"-?\d{1,3}(\.\d{1,2})?", tick) for tick in ticks), ticks
@@ -91,7 +93,10 @@ def test_no_page_is_wider_than_the_window_also_on_a_phone(page, kind):
     shown = page(kind)
     for pixels in (1200, 375, 320):
         shown.width(pixels)
-        shown.drag(shown.one("#projection svg"), (0.02, 0.02), (0.99, 0.9))
+        if kind == "matrices":
+            assert shown.js("return document.documentElement.scrollWidth") <= pixels
+            continue
+        shown.drag(shown.one("#projection .pair svg"), (0.02, 0.02), (0.99, 0.9))
         assert "selected" in shown.one("#picked").text
         assert shown.js("return document.documentElement.scrollWidth") <= pixels
 
@@ -100,16 +105,45 @@ def test_what_a_method_does_not_have_is_not_shown(page):
     heads = {kind: page(kind).texts("#samples th") for kind in ("tuned", "hierarchical", "cosa", "spectral gem")}
     assert heads["tuned"] == ["sample", "cluster", "distance", "second best", "silhouette"]
     assert heads["hierarchical"] == heads["cosa"] == heads["spectral gem"] == ["sample", "cluster"]
-    assert page("size given").texts("#gap") == ["Nothing was tuned by the gap statistic."]
+    assert page("size given").texts("#gap") == ["The gap statistic was not used: nothing was tuned."]
     assert "weight" not in page("size given").texts("#features th")
     assert "weight" in page("weights").texts("#features th")
 
 
-def test_categories_are_told_by_their_commonest_level(page):
-    shown, rows = page("categories and missing values"), result("categories and missing values")["features"]["rows"]
-    row = next(row for row in rows if row["name"].startswith("category"))
-    for c, told in enumerate(shown.texts("#profiles ol")):
-        assert f"{row['name']}: mostly {row['centers'][c]}" in told
+@pytest.mark.parametrize("kind", ["tuned", "categories and gaps"])
+def test_what_makes_a_cluster_is_listed(page, kind):
+    shown, told = page(kind), result(kind)
+    for rows, text in zip(told["profiles"]["clusters"], shown.texts("#profiles ol"), strict=True):
+        assert text == "".join(f"{row['name']}: {row['words']}, explains {100 * row['explained']:.0f}%" for row in rows)
+
+
+def test_every_cluster_has_the_mark_and_the_color_of_the_figures(page):
+    shown, told = page("twelve clusters"), result("twelve clusters")
+    looks = [(each["path"], each["color"]) for each in told["palette"]]
+    assert len(set(looks)) == 12
+    drawn = """return [...document.querySelectorAll(arguments[0])].map(
+        (e) => [e.getAttribute('d'), e.getAttribute('fill')])"""
+    assert [tuple(each) for each in shown.js(drawn, "#projection button path")] == looks
+    assert [tuple(each) for each in shown.js(drawn, "#profiles h3 path")] == looks
+    assert [tuple(each) for each in shown.js(drawn, ".dot")] == [looks[c] for c in told["projection"]["clusters"]] * 2
+    # The strips have numbers, since colors repeat.
+    assert shown.texts("#heatmap .beside div") == [str(c) for c in range(12)]
+
+
+def test_missing_values_are_gray_and_told(page):
+    shown, drawn = page("categories and gaps"), result("categories and gaps")["heatmap"]
+    i, j = next((i, j) for i, row in enumerate(drawn["values"]) for j, value in enumerate(row) if value is None)
+    canvas = shown.one("#heatmap canvas")
+    shown.point_at(canvas, (j + 0.5) / len(drawn["features"]), (i + 0.5) / len(drawn["values"]))
+    assert shown.tip().endswith(f"{drawn['features'][j]}: missing")
+    pixel = "return [...arguments[0].getContext('2d').getImageData(arguments[1], arguments[2], 1, 1).data]"
+    color = shown.js(pixel, canvas, j, i)
+    assert "#" + "".join(f"{part:02x}" for part in color[:3]) == drawn["missing"]
+    assert "Missing values are gray." in shown.texts("#heatmap p")[0]
+    level = drawn["is_level"].index(True)
+    i = next(i for i, row in enumerate(drawn["values"]) if row[level] is not None)
+    shown.point_at(canvas, (level + 0.5) / len(drawn["features"]), (i + 0.5) / len(drawn["values"]))
+    assert shown.tip().endswith(f"{drawn['features'][level]}: {'yes' if drawn['values'][i][level] > 0 else 'no'}")
 
 
 # ---------------------------------------------------------------- tables
@@ -178,7 +212,7 @@ def test_the_table_of_samples_is_sorted_searched_and_paged(page):
 
 def test_pointing_at_a_sample_tells_its_name_and_cluster(page):
     shown, told = page("tuned"), result("tuned")["projection"]
-    shown.js("document.querySelector('#projection svg').scrollIntoView({block: 'center'})")
+    shown.js("document.querySelector('#projection .pair svg').scrollIntoView({block: 'center'})")
     # Those that no other covers.
     free = shown.js("""return [...document.querySelectorAll(".dot")].slice(0, 90).map((dot, i) => {
         const box = dot.getBoundingClientRect(), at = [box.x + box.width / 2, box.y + box.height / 2];
@@ -194,17 +228,11 @@ def test_pointing_at_a_sample_tells_its_name_and_cluster(page):
 def test_pointing_at_the_heatmap_tells_sample_feature_and_value(page):
     shown, drawn = page("tuned"), result("tuned")["heatmap"]
     canvas, rows, columns = shown.one("#heatmap canvas"), len(drawn["samples"]), len(drawn["features"])
-    # Every feature is some pixels of the canvas wide; what is left over is the strip that names the clusters.
-    width = int(canvas.get_attribute("width"))
-    unit = width // columns
-    side = width - unit * columns
     for i, j in ((0, 0), (44, 7), (rows - 1, columns - 1)):
-        shown.point_at(canvas, (side + (j + 0.5) * unit) / width, (i + 0.5) / rows)
+        shown.point_at(canvas, (j + 0.5) / columns, (i + 0.5) / rows)
         sample = drawn["samples"][i]
         value = f"{drawn['features'][j]}: {drawn['values'][i][j] / 10:.1f} sd"
         assert shown.tip() == f"{sample['id']}, cluster {sample['cluster']}, {value}"
-    shown.point_at(canvas, 0.5 * side / width, 0.5 / rows)
-    assert shown.tip() == f"{drawn['samples'][0]['id']}, cluster {drawn['samples'][0]['cluster']}"
 
 
 def read_gap(text):
@@ -229,7 +257,7 @@ def test_pointing_at_the_gap_curve_reads_it_and_so_do_the_arrow_keys(page):
 
 def test_a_rectangle_selects_the_samples_in_it_in_both_pictures_and_a_click_lets_them_go(page):
     shown, told = page("tuned"), result("tuned")["projection"]
-    svg = shown.one("#projection svg")
+    svg = shown.one("#projection .pair svg")
     shown.drag(svg, (0.02, 0.02), (0.99, 0.9))
     assert shown.one("#picked").text.startswith("90 selected: patient-0, patient-1,")
     x = told["chosen"]["x"]
@@ -250,7 +278,7 @@ def test_a_rectangle_selects_the_samples_in_it_in_both_pictures_and_a_click_lets
 
 def test_a_rectangle_that_is_let_go_outside_of_the_picture_is_done(page):
     shown = page("tuned")
-    svg = shown.one("#projection svg")
+    svg = shown.one("#projection .pair svg")
     shown.point_at(svg, 0.3, 0.1)
     ActionChains(shown.driver, duration=30).click_and_hold().move_by_offset(0, -120).release().perform()
     shown.point_at(svg, 0.6, 0.6)
@@ -289,10 +317,10 @@ def test_hostile_names_are_shown_as_they_are_and_do_nothing(page):
         shown.all("#features th button")[c - 1].click()
     shown.one("#features input").send_keys("<script>alert(1)")
     assert HOSTILE[0] in shown.column("features", 1)
-    shown.drag(shown.one("#projection svg"), (0.02, 0.02), (0.99, 0.9))
+    shown.drag(shown.one("#projection .pair svg"), (0.02, 0.02), (0.99, 0.9))
     assert HOSTILE[0] in shown.js("return document.getElementById('picked').textContent")
     drawn = result("hostile")["heatmap"]
-    shown.point_at(shown.one("#heatmap canvas"), 3.5 / (len(drawn["features"]) + 3), 0.5 / 90)
+    shown.point_at(shown.one("#heatmap canvas"), 0.5 / len(drawn["features"]), 0.5 / 90)
     assert drawn["samples"][0]["id"] in shown.js("return document.getElementById('tip').textContent")
     assert shown.js("return window.hacked") is None
 
@@ -302,7 +330,7 @@ def test_a_name_that_turns_the_direction_of_text_turns_only_itself(page):
     ends = shown.js("""const place = document.querySelector("#profiles"), found = [];
         const list = document.createTreeWalker(place, NodeFilter.SHOW_TEXT);
         for (let node = list.nextNode(); node; node = list.nextNode()) {
-          const at = node.data.indexOf("the others"), left = (i) => {
+          const at = node.data.indexOf("explains"), left = (i) => {
             const range = document.createRange();
             range.setStart(node, i);
             range.setEnd(node, i + 1);
@@ -378,7 +406,7 @@ def test_paper_is_white_and_has_no_buttons(page, scheme):
     shown = page("tuned")
     shown.media("print", prefers_color_scheme=scheme)
     assert not any(each.is_displayed() for each in shown.all("nav, .bar, #tip"))
-    assert shown.one("#projection svg").is_displayed()
+    assert shown.one("#projection .pair svg").is_displayed()
     assert luminance(shown.one("body").value_of_css_property("background-color")) == 1
     assert luminance(shown.one(".lead").value_of_css_property("color")) == 0
 
@@ -389,8 +417,8 @@ def test_paper_is_white_and_has_no_buttons(page, scheme):
 def test_twenty_thousand_features_make_a_page_of_a_few_megabytes_that_opens_at_once(driver, tmp_path):
     table = shifted_groups(mu=2.0, n_features=20_000, group_size=34, seed=0).X[:100]
     file = tmp_path / "large.html"
-    text = SASClustering(3, n_features_to_select=50, n_init=1).fit(table).report(table, file=str(file))
-    assert len(text.encode()) < 8e6
+    write_report(SASClustering(3, n_features_to_select=50, n_init=1).fit(table), table, file)
+    assert file.stat().st_size < 8e6
     began = time.perf_counter()
     driver.get(file.as_uri())
     assert driver.execute_script("return document.documentElement.dataset.ready") == "yes"

@@ -8,6 +8,7 @@ import sparsecluster
 import sparsecluster.scanpy as ssc
 from sparsecluster import SASClustering
 from sparsecluster._features.sparse import SparseSource
+from sparsecluster.inspection import Projection
 from tests.helpers.common import three_groups
 
 anndata = pytest.importorskip("anndata", reason="the functions for scanpy need anndata: pip install anndata")
@@ -138,12 +139,21 @@ def test_the_picture_shows_every_cell_in_the_chosen_and_in_all_genes(plt, kind):
     adata = cells(kind(X))
     ssc.sas(adata, 3, n_features_to_select=4)
     axes = ssc.plot(adata)
-    assert [ax.get_title() for ax in axes] == ["4 chosen genes", "20 all genes"]
+    assert [ax.get_title() for ax in axes] == ["4 chosen features", "all 20 features"]
     sizes = adata.obs["sas"].value_counts(sort=False).tolist()
     for ax in axes:
-        assert [len(line.get_xdata()) for line in ax.lines] == sizes
-    told = [text.get_text() for text in axes[0].get_legend().get_texts()]
-    assert told == [f"cluster {c} ({size})" for c, size in enumerate(sizes)]
+        assert [len(line.get_xdata()) for line in ax.lines[:3]] == sizes
+    told = [text.get_text() for text in axes[0].figure.legends[0].get_texts()]
+    assert told == [f"cluster {c} ({size} samples)" for c, size in enumerate(sizes)]
+
+
+def test_the_picture_is_the_projection_of_the_fit(plt):
+    adata = cells()
+    ssc.sas(adata, 3, n_features_to_select=4, standardize=False)
+    shown = Projection.from_estimator(SASClustering(3, n_features_to_select=4, standardize=False).fit(X), X)
+    for ax, seen in zip(ssc.plot(adata), shown.panels.values(), strict=True):
+        for c, line in enumerate(ax.lines[:3]):
+            np.testing.assert_allclose(np.column_stack(line.get_data()), seen.places[shown.labels == c])
 
 
 def test_the_picture_can_be_of_another_key_another_layer_and_in_given_axes(plt):
@@ -152,9 +162,9 @@ def test_the_picture_can_be_of_another_key_another_layer_and_in_given_axes(plt):
     ssc.sas(adata, 11, layer="log", n_features_to_select=6, key_added="many")
     _, given = plt.subplots(1, 2)
     axes = ssc.plot(adata, "many", layer="log", axes=given)
-    assert axes is given
+    assert list(axes) == list(given)
     # In the order of numbers, not of words.
-    assert [line.get_label().split()[1] for line in axes[0].lines] == [str(c) for c in range(11)]
+    assert [len(line.get_xdata()) for line in axes[0].lines[:11]] == np.bincount(adata.obs["many"].astype(int)).tolist()
     assert np.ptp(axes[1].lines[0].get_xdata()) > 0
 
 

@@ -20,7 +20,7 @@ import matplotlib.pyplot as plt
 import pandas as pd
 from PIL import Image
 
-from sparsecluster import GapCurve, SASClustering, compare_methods
+from sparsecluster import GapCurve, SASClustering, compare_methods, write_report
 from sparsecluster.datasets import shifted_groups
 from sparsecluster.inspection import FeatureScores, Heatmap, Projection
 
@@ -113,7 +113,7 @@ def photograph() -> None:
     X = genes()
     with tempfile.TemporaryDirectory() as folder:
         page, shot = Path(folder) / "report.html", Path(folder) / "report.png"
-        SASClustering(n_clusters=3).fit(X).report(X, str(page), title="Groups in genes.csv")
+        write_report(SASClustering(n_clusters=3).fit(X), X, page, title="Clusters in genes.csv")
         options = ["--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--window-size=1200,1600"]
         command = [browser, *options, f"--screenshot={shot}", page.as_uri()]
         subprocess.run(command, check=True, capture_output=True, timeout=120)

@@ -28,6 +28,7 @@ __all__ = [
     "rand_index",
     "save_model",
     "symmetric_difference",
+    "write_report",
 ]
 
 if TYPE_CHECKING:
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
     from .methods.spectral_gem import SpectralGem
     from .metrics import adjusted_rand_index, error_rate, rand_index, symmetric_difference
     from .preprocessing import ExpressionScaler
+    from .report import write_report
 
 # Where the public names live. They are loaded at first use: scikit-learn and Numba take a second to import.
 _HOMES = {
@@ -69,6 +71,7 @@ _HOMES = {
     "save_model": "io.models",
     "rand_index": "metrics",
     "symmetric_difference": "metrics",
+    "write_report": "report",
 }
 
 

@@ -3,7 +3,7 @@
     import sparsecluster.scanpy as ssc
 
     ssc.sas(adata, n_clusters=5)  # adata.obs["sas"], adata.var["sas_chosen"] and ["sas_score"], adata.uns["sas"]
-    ssc.plot(adata)  # clusters in the chosen and in all genes
+    ssc.plot(adata)  # the clusters in the chosen genes and in all genes
 
 Only the package anndata is needed, not scanpy itself.
 """
@@ -32,22 +32,30 @@ def sas(
 
     Parameters
     ----------
-    adata : AnnData, cells x genes; a sparse X stays sparse.
-    n_clusters : number of clusters.
-    layer : layer to use in the place of X.
-    use_highly_variable : look at the genes in `adata.var["highly_variable"]` only; by default if there is such a
+    adata : AnnData
+        Cells x genes; a sparse X stays sparse.
+    n_clusters : int
+        Number of clusters.
+    layer : str, default=None
+        Layer to use instead of X.
+    use_highly_variable : bool, default=None
+        Whether to use only the genes in `adata.var["highly_variable"]`; by default they are used if there is such a
         column.
-    key_added : name under which results are written.
-    copy : return a changed copy and leave `adata` as it is.
-    parameters : passed on to `SASClustering`.
+    key_added : str, default="sas"
+        Name under which the results are written.
+    copy : bool, default=False
+        Return a changed copy and leave `adata` as it is.
+    **parameters
+        Passed on to `SASClustering`.
 
     Returns
     -------
-    None, or the copy. Writes
+    AnnData or None
+        The copy, or None. These are written:
 
-    - obs[key_added] : cluster of every cell, a category of "0", "1", ... from the largest,
-    - var[key_added + "_chosen"], var[key_added + "_score"] : whether a gene was chosen, and its score,
-    - uns[key_added] : parameters, number of genes, objective and the gap curve.
+        - obs[key_added] : cluster of every cell, a category of "0", "1", ... from the largest cluster,
+        - var[key_added + "_chosen"], var[key_added + "_score"] : whether a gene was chosen, and its score,
+        - uns[key_added] : parameters, number of chosen genes, objective and gap curve.
 
     Examples
     --------
@@ -77,7 +85,7 @@ def sas(
         "version": __version__,
         "n_chosen": int(chosen.sum()),
         "objective": float(found.objective_),
-        "gap": {} if curve is None else {"s": curve.sizes, "gap": curve.gap, "error": curve.error},
+        "gap": {} if curve is None else {"s": curve.values, "gap": curve.score, "error": curve.error},
     }
     return adata if copy else None
 
@@ -98,30 +106,36 @@ def _genes(adata: Any, use_highly_variable: bool | None) -> Any:
 
 
 def plot(adata: Any, key: str = "sas", layer: str | None = None, axes: Any = None) -> Any:
-    """Clusters in the first two principal components of the chosen and of all genes, side by side; returns the axes.
+    """Draw the cells in the first two principal components of the chosen genes and of all genes, side by side.
 
-    Run `sas` first.
+    Parameters
+    ----------
+    adata : AnnData
+        With the result of `sas`.
+    key : str, default="sas"
+        The name under which the result was written, `key_added` of `sas`.
+    layer : str, default=None
+        Layer to use instead of X.
+    axes : sequence of two matplotlib axes, default=None
+        Where to draw; by default a new figure.
+
+    Returns
+    -------
+    ndarray of two matplotlib axes
     """
-    import matplotlib.pyplot as plt
-
-    from .inspection._style import style_of
-    from .report.columns import two_components
+    from .inspection.projection import Projection
+    from .inspection.view import view_of_numbers
 
     if key not in adata.obs or f"{key}_chosen" not in adata.var:
-        raise ValueError(f"adata has no result {key!r}. Run sparsecluster.scanpy.sas first, or name its key_added.")
-    X = _values(adata, layer)
-    chosen = adata.var[f"{key}_chosen"].to_numpy(dtype=bool)
-    if axes is None:
-        _, axes = plt.subplots(1, 2, figsize=(9, 4), layout="constrained")
-    groups = adata.obs[key].astype(str).to_numpy()
-    for ax, genes, title in ((axes[0], chosen, "chosen genes"), (axes[1], np.ones_like(chosen), "all genes")):
-        part = X[:, genes]
-        places, shares = two_components(np.asarray(part.toarray() if hasattr(part, "toarray") else part, np.float64))
-        for c, group in enumerate(sorted(set(groups), key=lambda name: (len(name), name))):
-            at = places[groups == group]
-            color, mark, _ = style_of(c)
-            ax.plot(at[:, 0], at[:, 1], mark, color=color, ms=4, label=f"cluster {group} ({len(at)})")
-        ax.set(title=f"{genes.sum():,} {title}", xlabel=f"component 1, {shares[0]:.0%}")
-        ax.set_ylabel(f"component 2, {shares[1]:.0%}")
-    axes[0].legend(frameon=False)
-    return axes
+        raise ValueError(f"adata has no result {key!r}. Run sparsecluster.scanpy.sas first, or give its key_added.")
+    clusters = adata.obs[key].astype(str)
+    # Clusters in the order of numbers, not of words.
+    order = {name: c for c, name in enumerate(sorted(set(clusters), key=lambda name: (len(name), name)))}
+    parameters = adata.uns.get(key, {}).get("params", {})
+    view = view_of_numbers(
+        _values(adata, layer),
+        np.array([order[name] for name in clusters], dtype=np.intp),
+        adata.var[f"{key}_chosen"].to_numpy(dtype=bool),
+        standardize=parameters.get("standardize") != "False",
+    )
+    return Projection.from_view(view).plot(axes)

@@ -7,9 +7,10 @@ import pandas as pd
 import polars as pl
 from scipy import sparse
 
-from sparsecluster import (
-    SASClustering,
-)
+from sparsecluster import SASClustering
+from sparsecluster._data.kinds import SquaredEuclidean
+from sparsecluster._data.reading import TableReader
+from sparsecluster.methods._result import Kept
 
 TRUTH = np.repeat([0, 1, 2], [20, 14, 8])
 
@@ -61,10 +62,12 @@ TABLES = {
 class Result:
     """A fitted estimator that found what a test wants it to."""
 
-    def __init__(self, labels, chosen, scores, **more):
+    def __init__(self, labels, chosen, scores, reader=None, **more):
         self.labels_, self.support_ = np.asarray(labels), np.asarray(chosen, dtype=bool)
         self.feature_scores_ = np.asarray(scores, dtype=float)
-        self.n_features_in_ = self.support_.size
+        p = self.n_features_in_ = self.support_.size
+        numbers = TableReader([f"x{a}" for a in range(p)], (SquaredEuclidean(),) * p)
+        self._kept = Kept(reader or numbers, None, int(self.support_.sum()), p)
         vars(self).update(more)
 
     def fit(self, X):
@@ -76,8 +79,8 @@ class Result:
     def __sklearn_is_fitted__(self):
         return True
 
-    def _names(self):
-        return list(getattr(self, "feature_names_in_", [f"x{a}" for a in range(self.n_features_in_)]))
+    def get_params(self, deep=True):
+        return {}
 
 
 def named(frame, labels, chosen=None, **more):
@@ -85,4 +88,5 @@ def named(frame, labels, chosen=None, **more):
     p = frame.shape[1]
     names = np.array(frame.columns, dtype=object)
     chosen = np.ones(p, bool) if chosen is None else chosen
-    return Result(labels, chosen, np.linspace(0.9, 0.1, p), feature_names_in_=names, metric="auto", **more)
+    reader = SASClustering().read(frame).reader
+    return Result(labels, chosen, np.linspace(0.9, 0.1, p), reader, feature_names_in_=names, **more)

@@ -11,6 +11,7 @@ from selenium.webdriver.common.action_chains import ActionChains
 
 from sparsecluster import COSA, SASClustering, SparseHierarchical, SparseKMeans, SpectralGem
 from sparsecluster.datasets import many_groups, mixed_groups, shifted_groups
+from sparsecluster.inspection import inspect
 from sparsecluster.report import summarize
 
 # Of Chromium: without a window, and never asleep because no one looks at it.
@@ -40,8 +41,7 @@ LONG = "averylongnamewithoutanyblank_" * 8
 
 
 def result_of(estimator, table, **told):
-    ids = [*map(str, table.index)] if hasattr(table, "columns") else None
-    return summarize(estimator.fit(table), table, **{"ids": ids, **told})
+    return summarize(inspect(estimator.fit(table), table), **told)
 
 
 def hostile_table():
@@ -62,6 +62,9 @@ RESULTS = {
     "one feature": lambda: result_of(GIVEN(2, n_features_to_select=1), X),
     "categories and missing values": lambda: result_of(GIVEN(3, n_features_to_select=6), MIXED),
     "twelve clusters": lambda: result_of(GIVEN(12), many_groups(12, 60, 40, group_size=6).X),
+    "matrices": lambda: result_of(
+        GIVEN(3, n_features_to_select=4, metric="precomputed"), np.abs(X.T[:8, :, None] - X.T[:8, None])
+    ),
     "weights": lambda: result_of(SparseKMeans(3, l1_bound=3.0), X),
     "hierarchical": lambda: result_of(SparseHierarchical(3, n_permutations=2), X[:, :30]),
     "cosa": lambda: result_of(COSA(3), X[:, :20]),

@@ -48,7 +48,7 @@ def demo(
 
     console.print(sas.summary() + "\n")
     console.print(f"Gap statistic for every number of features, largest at {curve.chosen}:")
-    console.print(curve_plot(curve.sizes, curve.gap, mark=curve.chosen) + "\n")
+    console.print(curve_plot(curve.values, curve.score, mark=curve.chosen) + "\n")
 
     found = int((chosen & useful).sum())
     plain = KMeans(3, n_init=20, random_state=seed)

@@ -1,14 +1,17 @@
-"""`sparsecluster fit`: from a file to groups, features, and a page that explains them."""
+"""`sparsecluster fit`: from a file to clusters, features, and a page that explains them."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from .errors import plainly
+
+if TYPE_CHECKING:
+    from ..inspection import View
 
 
 @plainly
@@ -16,30 +19,30 @@ def fit(
     data: Annotated[
         str, typer.Argument(help="CSV, TSV, Parquet, Feather, Excel, NPZ, H5AD, MTX; - for standard input.")
     ],
-    clusters: Annotated[int, typer.Option("--clusters", "-k", help="Number of groups.")],
-    size: Annotated[str, typer.Option("--size", "-s", help="Number of features, a share as 0.1, or auto.")] = "auto",
+    clusters: Annotated[int, typer.Option("--clusters", "-k", help="Number of clusters.")],
+    size: Annotated[str, typer.Option("--size", "-s", help="Number of features, share (0.1), or auto.")] = "auto",
     method: Annotated[str, typer.Option(help="A method; see `sparsecluster methods`.")] = "sas",
     metric: Annotated[str, typer.Option(help="auto, sqeuclidean, manhattan, hamming or ordinal.")] = "auto",
-    null: Annotated[str | None, typer.Option(help="sas: refit, or fixed, which chooses fewer features.")] = None,
-    rule: Annotated[str | None, typer.Option(help="max, or 1se: the sparsest within a standard error.")] = None,
+    null: Annotated[str | None, typer.Option(help="For sas: refit, or fixed, which chooses fewer features.")] = None,
+    rule: Annotated[str | None, typer.Option(help="max, or 1se: the fewest features within an error.")] = None,
     id_: Annotated[str | None, typer.Option("--id", help="Column that names the rows.")] = None,
     truth: Annotated[str | None, typer.Option(help="Column with known groups, only to compare with.")] = None,
-    drop: Annotated[str, typer.Option(help="Columns to leave out, with commas between.")] = "",
+    drop: Annotated[str, typer.Option(help="Columns to leave out, separated by commas.")] = "",
     transpose: Annotated[bool, typer.Option("--transpose", help="Features are in rows, samples in columns.")] = False,
-    preset: Annotated[str | None, typer.Option(help="expression: for genes, each sample centered and scaled.")] = None,
+    preset: Annotated[str | None, typer.Option(help="expression: center and scale every sample, for genes.")] = None,
     sheet: Annotated[str | None, typer.Option(help="Sheet of an Excel file.")] = None,
-    encoding: Annotated[str | None, typer.Option(help="Encoding of a text file; UTF-8 if not given.")] = None,
-    delimiter: Annotated[str | None, typer.Option(help="What separates columns; found if not given.")] = None,
-    decimal: Annotated[str | None, typer.Option(help="Decimal sign; found if not given.")] = None,
+    encoding: Annotated[str | None, typer.Option(help="Encoding of a text file; UTF-8 by default.")] = None,
+    delimiter: Annotated[str | None, typer.Option(help="What separates columns; detected by default.")] = None,
+    decimal: Annotated[str | None, typer.Option(help="Decimal sign; detected by default.")] = None,
     out: Annotated[Path, typer.Option(help="Folder for the results.")] = Path("sparsecluster-result"),
     report: Annotated[bool, typer.Option("--report/--no-report", help="Write report.html.")] = True,
-    seed: Annotated[int, typer.Option(help="Seed.", min=0)] = 0,
+    seed: Annotated[int, typer.Option(help="Seed of the random numbers.", min=0)] = 0,
     jobs: Annotated[int, typer.Option(help="Threads; the result does not depend on it. -1: all cores.")] = 1,
     as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Show progress from the start.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")] = False,
 ) -> None:
-    """Find the groups of the rows of a table and the columns that make them.
+    """Find the clusters of the rows of a table and the columns that make them.
 
     Writes labels.csv, features.csv, gap.csv, summary.json, model.json and report.html.
 
@@ -51,6 +54,7 @@ def fit(
 
       cat table.csv | sparsecluster fit - -k 2 --truth group --json
     """
+    from ..inspection import inspect
     from ..metrics import adjusted_rand_index, error_rate, rand_index
     from ..report import summarize
     from .shared import command_line, load, prepared, preset_of, say
@@ -71,10 +75,11 @@ def fit(
     asked = {"n_features_to_select": size, "metric": metric, "null": null, "rule": rule}
     given = {"random_state": seed, "n_jobs": jobs, "verbose": False if quiet else verbose or "auto"}
     estimator = _estimator(method, clusters, asked, given)
-    found, warned = _fitted(estimator, X)
+    found, reading, warned = _fitted(estimator, X)
     notes = [*loaded.notes, *told, *warned]
-    title = "Sparse clustering" if data == "-" else f"Groups in {Path(data).name}"
-    result = summarize(found, X, ids=loaded.ids, names=loaded.names, command=command_line(), notes=notes, title=title)
+    title = "Sparse clustering" if data == "-" else f"Clusters in {Path(data).name}"
+    view = inspect(found, reading, loaded.ids, loaded.names)
+    result = summarize(view, title=title, notes=notes, command=command_line())
     if loaded.truth is not None:
         known = loaded.truth.to_numpy().astype(str)
         result["truth"] = {
@@ -82,7 +87,7 @@ def fit(
             "ari": adjusted_rand_index(known, found.labels_),
             "error": error_rate(known, found.labels_),
         }
-    files = write_results(out, found, X, loaded, result, preparation, report)
+    files = write_results(out, found, view, result, preparation, report)
     if as_json:
         short = {key: result[key] for key in ("n_samples", "n_features", "n_chosen", "sizes", "explained", "warnings")}
         typer.echo(json.dumps({**short, "truth": result.get("truth"), "files": [str(file) for file in files]}))
@@ -93,18 +98,18 @@ def fit(
         say(f"Note: {note}.", quiet)
     if "truth" in result:
         agreement = result["truth"]
-        say(f"Beside {truth}: Rand {agreement['rand']:.3f}, adjusted {agreement['ari']:.3f}, "
+        say(f"Compared with {truth}: Rand index {agreement['rand']:.3f}, adjusted {agreement['ari']:.3f}, "
             f"error rate {agreement['error']:.3f}.", quiet)  # fmt: skip
     say(f"Written to {out}: {', '.join(file.name for file in files)}.", quiet)
 
 
-# What a user may ask of a method, and by which option; and what says that nothing is asked.
+# Parameters that not every method has, with their options; and the values that mean that an option was not given.
 OPTIONS = {"n_features_to_select": "--size", "metric": "--metric", "null": "--null", "rule": "--rule"}
 NOTHING = ("auto", None)
 
 
 def _estimator(method: str, k: int, asked: dict[str, Any], given: dict[str, Any]) -> Any:
-    """The method, told what it can be told; what is asked for and it does not have is an error."""
+    """The method with its parameters; an option that the method does not have is an error."""
     from ..methods.registry import make_method
 
     made = make_method(method, k)
@@ -112,7 +117,7 @@ def _estimator(method: str, k: int, asked: dict[str, Any], given: dict[str, Any]
     wanted = {key: value for key, value in asked.items() if value not in NOTHING}
     strange = next((key for key in wanted if key not in takes), None)
     if strange is not None:
-        raise ValueError(f"The method {method!r} has no {OPTIONS[strange]}.")
+        raise ValueError(f"The method {method!r} has no option {OPTIONS[strange]}.")
     if "n_features_to_select" in wanted:
         wanted["n_features_to_select"] = _number(wanted["n_features_to_select"])
     return made.set_params(**{key: value for key, value in given.items() if key in takes}, **wanted)
@@ -130,49 +135,45 @@ def _number(text: str) -> int | float:
             ) from None
 
 
-def _fitted(estimator: Any, X: Any) -> tuple[Any, list[str]]:
-    """The fit, and what it warned of."""
+def _fitted(estimator: Any, X: Any) -> tuple[Any, Any, list[str]]:
+    """The fitted estimator, the table as it was read, once for the fit and all that is shown of it, and warnings."""
     import warnings
 
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
-        estimator.fit(X)
+        reading = estimator.read(X)
+        estimator.fit(reading)
     messages = [str(each.message) for each in caught if issubclass(each.category, UserWarning)]
-    return estimator, list(dict.fromkeys(message.rstrip(".") for message in messages))
+    return estimator, reading, list(dict.fromkeys(message.rstrip(".") for message in messages))
 
 
 def write_results(
-    out: Path, found: Any, X: Any, loaded: Any, result: dict[str, Any], preset: dict[str, Any] | None, report: bool
+    out: Path, found: Any, view: View, result: dict[str, Any], preset: dict[str, Any] | None, report: bool
 ) -> list[Path]:
-    """Every file of a result, each whole or not at all."""
+    """Write every file of a result, each of them completely or not at all."""
     from .._utils.files import write
     from ..io.models import ModelError, save_model
-    from ..report import write_report
+    from ..report import report_page
     from .tables import features_table, labels_table
 
     files = [
-        write(out / "labels.csv", labels_table(found, X, loaded.ids)),
-        write(out / "features.csv", features_table(found, loaded.names)),
+        write(out / "labels.csv", labels_table(view)),
+        write(out / "features.csv", features_table(view)),
     ]
-    if getattr(found, "gap_curve_", None) is not None:
-        files.append(write(out / "gap.csv", found.gap_curve_.frame().to_csv()))
-    # A matrix has no names of its own; with those of the file new tables can be told apart.
-    if not hasattr(found, "feature_names_in_"):
-        import numpy as np
-
-        found.feature_names_in_ = np.array(loaded.names, dtype=object)
+    files += [write(out / f"{each.criterion}.csv", each.frame().to_csv()) for each in view.curves.values()]
     try:
-        files.append(save_model(found, out / "model.json", preset))
+        # A matrix has no names of its own; with those of the file the columns of new tables can be recognized.
+        files.append(save_model(found, out / "model.json", preset=preset, names=view.names))
     except ModelError as error:
         result["notes"].append(f"no model.json: {str(error).rstrip('.')}")
     files.append(write(out / "summary.json", json.dumps(result, ensure_ascii=False, allow_nan=False)))
     if report:
-        files.append(write_report(result, out / "report.html"))
-    # What an earlier result left there, and this one does not have, would be taken for its own.
+        files.append(write(out / "report.html", report_page(result)))
+    # A file of an earlier result would be taken for one of this result.
     for name in ALL_FILES:
         if out / name not in files:
             (out / name).unlink(missing_ok=True)
     return files
 
 
-ALL_FILES = ("labels.csv", "features.csv", "gap.csv", "model.json", "summary.json", "report.html")
+ALL_FILES = ("labels.csv", "features.csv", "gap.csv", "instability.csv", "model.json", "summary.json", "report.html")

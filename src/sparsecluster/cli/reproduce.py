@@ -57,7 +57,7 @@ def reproduce(
     if list_ or not name:
         _show_list(EXPERIMENTS)
         return
-    from .._data.checks import check_choice
+    from .._utils.checks import check_choice
 
     check_choice("NAME", name, [*EXPERIMENTS, "all"], " (see --list)")
     check_choice("--variant", variant, list(VARIANTS))
@@ -99,7 +99,7 @@ def _told(arguments: list[str]) -> list[str]:
 
 
 def _methods(text: str, experiment: Any, is_all: bool) -> list[str]:
-    from .._data.checks import check_choice
+    from .._utils.checks import check_choice
 
     names = [name.strip() for name in text.split(",") if name.strip()]
     if not is_all:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
+from collections.abc import Mapping
 from typing import Any
 
 import typer
@@ -22,7 +23,7 @@ def load(data: str, *, id_: str | None, truth: str | None, drop: str, transpose:
     return read_table(data, id_column=id_, truth=truth, drop=left_out, transpose=transpose, options=Options(**options))
 
 
-def prepared(X: Any, preset: dict[str, Any] | None) -> Any:
+def prepared(X: Any, preset: Mapping[str, Any] | None) -> Any:
     """The table as a preset wants it; names of rows and columns stay."""
     if preset is None:
         return X
@@ -39,7 +40,7 @@ def prepared(X: Any, preset: dict[str, Any] | None) -> Any:
 
 def preset_of(word: str | None, X: Any) -> tuple[dict[str, Any] | None, list[str]]:
     """What a preset does to this table, in numbers and in words."""
-    from .._data.checks import check_choice
+    from .._utils.checks import check_choice
 
     if word is None:
         return None, []

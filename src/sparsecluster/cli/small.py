@@ -14,7 +14,7 @@ from .errors import plainly
 @plainly
 def report(
     result: Annotated[Path, typer.Argument(help="Folder that `sparsecluster fit` wrote, or its summary.json.")],
-    out: Annotated[Path | None, typer.Option(help="File to write; report.html beside the summary if none.")] = None,
+    out: Annotated[Path | None, typer.Option(help="File to write; by default report.html beside the summary.")] = None,
 ) -> None:
     """Write the page of a result again.
 
@@ -22,17 +22,21 @@ def report(
 
       sparsecluster report sparsecluster-result
     """
-    from ..report import write_report
+    from .._utils.files import write
+    from ..report import report_page
 
     file = result / "summary.json" if result.is_dir() else result
     if not file.is_file():
         raise ValueError(f"There is no {file}. Give the folder that `sparsecluster fit` wrote.")
     try:
         summary = json.loads(file.read_text(encoding="utf-8"))
-        page = write_report(summary, out or file.parent / "report.html")
+        if "palette" not in summary:
+            raise ValueError('it has no "palette"')
+        page = write(out or file.parent / "report.html", report_page(summary))
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise ValueError(
-            f"{file} is damaged or no summary of sparsecluster ({type(error).__name__} {error})."
+            f"{file} is damaged, or not a summary of this version of sparsecluster ({error}). Run `sparsecluster fit` "
+            "again."
         ) from error
     typer.echo(f"Written: {page}")
 
@@ -43,22 +47,22 @@ DESIGNS = ("shifted", "correlated", "many", "bernoulli", "mixed")
 @plainly
 def simulate(
     design: Annotated[str, typer.Argument(help=f"One of {', '.join(DESIGNS)}.")],
-    out: Annotated[Path, typer.Option(help="CSV file to write; the last column, group, is the truth.")] = Path(
+    out: Annotated[Path, typer.Option(help="CSV file to write; its last column holds the true groups.")] = Path(
         "simulated.csv"
     ),
     features: Annotated[int, typer.Option(help="Number of features.", min=1)] = 200,
-    seed: Annotated[int, typer.Option(help="Seed.", min=0)] = 0,
+    seed: Annotated[int, typer.Option(help="Seed of the random numbers.", min=0)] = 0,
 ) -> None:
     """Write a simulated table whose groups and useful features are known.
 
-    Useful features come first; their names begin with "useful".
+    The useful features come first; their names begin with "useful".
 
     Examples:
 
       sparsecluster simulate shifted --features 500 --out shifted.csv
     """
     from .. import datasets
-    from .._data.checks import check_choice
+    from .._utils.checks import check_choice
     from .._utils.files import write
 
     check_choice("DESIGN", design, list(DESIGNS))
@@ -77,7 +81,7 @@ def simulate(
 def methods(
     as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
 ) -> None:
-    """List the methods: what each is, what it takes, whether it selects features and places new samples.
+    """List the methods: what each is, what data it takes, whether it selects features and predicts new samples.
 
     Examples:
 
@@ -108,13 +112,13 @@ def methods(
 def info(
     data: Annotated[str, typer.Argument(help="The table; - for standard input.")],
     id_: Annotated[str | None, typer.Option("--id", help="Column that names the rows.")] = None,
-    metric: Annotated[str, typer.Option(help="How columns tell rows apart.")] = "auto",
+    metric: Annotated[str, typer.Option(help="How samples are compared; auto: by column type.")] = "auto",
     transpose: Annotated[bool, typer.Option("--transpose", help="Features are in rows.")] = False,
     sheet: Annotated[str | None, typer.Option(help="Sheet of an Excel file.")] = None,
     encoding: Annotated[str | None, typer.Option(help="Encoding of a text file.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
 ) -> None:
-    """Show how a table would be read: types, gaps, constant columns, and what may go wrong.
+    """Show how a table would be read: types, missing values, constant columns, and what may go wrong.
 
     Examples:
 
@@ -135,13 +139,13 @@ def info(
     from rich.markup import escape
     from rich.table import Table
 
-    table = Table("column", "compared by", "values", "gaps", "example", box=None)
+    table = Table("column", "compared by", "values", "missing", "example", box=None)
     for column in columns[:MOST_SHOWN]:
         cells = (
             column["name"],
             column["compared by"],
             str(column["values"]),
-            f"{column['gaps']:.0%}",
+            f"{column['missing']:.0%}",
             column["example"],
         )
         table.add_row(*map(escape, cells))
@@ -152,47 +156,32 @@ def info(
 
 # Columns that `info` lists.
 MOST_SHOWN = 40
-WORDS = {"sqeuclidean": "squared difference", "manhattan": "distance", "hamming": "same level or not"}
+# Names in a note, and the share of missing values that is worth one.
+MOST_NAMED, MOSTLY_MISSING = 5, 0.9
 
 
 def described(loaded: Any, metric: str) -> tuple[list[dict[str, Any]], list[str]]:
-    """Every column: how it would be compared, how many values and gaps it has; and what is worth a note."""
-    import numpy as np
+    """How every column would be read, and what is worth a note."""
     import scipy.sparse
 
-    from .._data.tables import needs_reading, read_columns, read_numbers, words_in
+    from ..inspection.view import describe_columns
 
     if scipy.sparse.issparse(loaded.X):
         sparse: Any = loaded.X
         share = sparse.nnz / max(1, sparse.shape[0] * sparse.shape[1])
         return [], [f"a sparse matrix: {share:.1%} of its values are not zero"]
-    import narwhals.stable.v1 as nw
-
-    X, names = loaded.X, loaded.names
-    frame = nw.from_native(X, pass_through=True, eager_only=True)
-    words = bool(words_in(frame)) if isinstance(frame, nw.DataFrame) else needs_reading(X)
-    table = read_columns(X, metric, names) if words else read_numbers(np.asarray(X, float), metric, names)
-    columns: list[dict[str, Any]] = []
-    for a, (name, column) in enumerate(zip(names, table.columns, strict=True)):
-        values = table.values[:, a]
-        seen = values[~np.isnan(values)]
-        kind = WORDS.get(column.kind, "a function") if isinstance(column.kind, str) else "a function"
-        kind = "distance of ranks" if kind == "distance" and column.levels is not None else kind
-        first = column.decode(seen[:1])[0] if seen.size else ""
-        columns.append(
-            {
-                "name": str(name),
-                "compared by": kind,
-                "values": int(np.unique(seen).size),
-                "gaps": float(np.isnan(values).mean()),
-                "example": f"{first:.4g}" if isinstance(first, float) else str(first),
-            }
-        )
+    columns = describe_columns(loaded.X, loaded.names, metric)
     constant = [column["name"] for column in columns if column["values"] < 2]
-    gappy = [column["name"] for column in columns if column["gaps"] > 0.9]
+    missing = [column["name"] for column in columns if column["missing"] > MOSTLY_MISSING]
     notes = []
     if constant:
-        notes.append(f"{len(constant)} columns are constant and would be kept out: {', '.join(constant[:5])}")
-    if gappy:
-        notes.append(f"{len(gappy)} columns are seen in fewer than 10 % of the rows: {', '.join(gappy[:5])}")
+        notes.append(f"constant columns, which would be left out: {_named(constant)}")
+    if missing:
+        notes.append(f"columns with more than {MOSTLY_MISSING:.0%} missing values: {_named(missing)}")
     return columns, notes
+
+
+def _named(names: list[str]) -> str:
+    """The first names, and how many more there are."""
+    more = len(names) - MOST_NAMED
+    return ", ".join(names[:MOST_NAMED]) + (f" and {more:,} more" if more > 0 else "")

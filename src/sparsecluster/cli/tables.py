@@ -5,13 +5,16 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+if TYPE_CHECKING:
+    from ..inspection import View
+
 
 def as_csv(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
-    """Comma-separated text; what is no number is left empty. Text that a spreadsheet would run is put in quotes."""
+    """Comma-separated text; missing values are left empty, and text cannot be taken for a formula by a spreadsheet."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow([harmless(name) for name in header])
@@ -21,7 +24,7 @@ def as_csv(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
 
 
 def harmless(cell: Any) -> Any:
-    """Text that begins as a formula does gets an apostrophe in front: spreadsheets would compute it."""
+    """Text that begins like a formula gets an apostrophe in front, as spreadsheets would compute it."""
     starts = isinstance(cell, str) and cell[:1] in ("=", "+", "-", "@", "\t") and not _is_number(cell)
     return f"'{cell}" if starts else cell
 
@@ -34,35 +37,25 @@ def _is_number(text: str) -> bool:
     return True
 
 
-def labels_table(found: Any, X: Any, ids: Sequence[str]) -> str:
-    """id, cluster, distance to it, second-best cluster, silhouette."""
-    from ..report.samples import placed
-
-    known = placed(found, X)
-    labels = found.labels_.tolist()
-    if known is None:
-        return as_csv(["id", "cluster"], zip(ids, labels, strict=True))
-    columns = zip(
-        ids,
-        labels,
-        np.round(known.distance, 6).tolist(),
-        known.second.tolist(),
-        np.round(known.silhouette, 6).tolist(),
-        strict=True,
-    )
+def labels_table(view: View) -> str:
+    """One row per sample: id, cluster, distance to it, second-best cluster, silhouette."""
+    placed, labels = view.places_of_samples(), view.labels.tolist()
+    if placed is None:
+        return as_csv(["id", "cluster"], zip(view.ids, labels, strict=True))
+    distance, silhouette = (np.round(each, 6).tolist() for each in (placed.distance, placed.silhouette))
+    columns = zip(view.ids, labels, distance, placed.second.tolist(), silhouette, strict=True)
     return as_csv(["id", "cluster", "distance", "second_cluster", "silhouette"], columns)
 
 
-def features_table(found: Any, names: Sequence[str]) -> str:
-    """name, chosen, score, weight if any, and the middle of the feature in every cluster; the best first."""
-    scores, chosen = found.feature_scores_, found.support_
-    weights, centers = getattr(found, "feature_weights_", None), getattr(found, "cluster_centers_", None)
+def features_table(view: View) -> str:
+    """One row per feature, the best first: name, chosen, score, weight if there are any, center in every cluster."""
+    scores, is_chosen, weights, centers = view.scores, view.is_chosen, view.weights, view.centers
     header = ["name", "chosen", "score"]
     header += ["weight"] if weights is not None else []
     header += [f"cluster_{c}" for c in range(len(centers))] if centers is not None else []
     rows = []
-    for a in np.lexsort((-scores, ~chosen)).tolist():
-        row = [names[a], int(chosen[a]), round(float(scores[a]), 6)]
+    for a in np.lexsort((-scores, ~is_chosen)).tolist():
+        row = [view.names[a], int(is_chosen[a]), round(float(scores[a]), 6)]
         row += [float(weights[a])] if weights is not None else []
         row += centers[:, a].tolist() if centers is not None else []
         rows.append(row)

@@ -157,7 +157,7 @@ def run_gap(task: Task, setting: Setting) -> list[Row]:
     found = SASClustering(THREE, random_state=task.seed, **own).fit(data.X)
     curve = found.gap_curve_
     assert curve is not None
-    columns = zip(curve.sizes.tolist(), curve.gap.tolist(), curve.error.tolist(), strict=True)
+    columns = zip(curve.values.tolist(), curve.score.tolist(), curve.error.tolist(), strict=True)
     return [{"s": s, "gap": gap, "se": error, "chosen": curve.chosen} for s, gap, error in columns]
 
 

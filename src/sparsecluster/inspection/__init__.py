@@ -1,11 +1,25 @@
-"""Displays of a result: each has its data behind `.frame()` and draws them with `.plot()`."""
+"""One view of a fitted clustering, and displays of it: each has its data behind `.frame()` and draws with `.plot()`."""
 
 from .agreement import Agreement
+from .compare import Comparison, compare_methods
 from .contributions import Contributions
 from .distributions import Distributions
 from .heatmap import Heatmap
 from .history import History
 from .projection import Projection
 from .scores import FeatureScores
+from .view import View, inspect
 
-__all__ = ["Agreement", "Contributions", "Distributions", "FeatureScores", "Heatmap", "History", "Projection"]
+__all__ = [
+    "Agreement",
+    "Comparison",
+    "Contributions",
+    "Distributions",
+    "FeatureScores",
+    "Heatmap",
+    "History",
+    "Projection",
+    "View",
+    "compare_methods",
+    "inspect",
+]

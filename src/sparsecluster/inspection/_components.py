@@ -8,11 +8,11 @@ import numpy as np
 import scipy.linalg
 from scipy.sparse.linalg import LinearOperator, svds
 
+from .._data.source_sparse import varying
 from .._features.base import Floats, Subset
-from .._features.sparse import varying
-from ._data import Clustered
+from .view import View
 
-# Up to this many samples or coordinates their products are made: exact, and quicker than looking again and again.
+# Up to this many samples or coordinates their products are made: exact, and faster than an iteration.
 MOST_PRODUCTS = 3000
 # A sparse table of no more values than this is worked on as a dense one.
 DENSE_VALUES = 2**22
@@ -27,11 +27,11 @@ class Plane(NamedTuple):
     shares: Floats
 
 
-def leading_plane(data: Clustered, columns: Subset) -> Plane:
-    """The first two principal components of some columns; gaps are filled with the mean of the column."""
-    if data.is_sparse and min(data.labels.size, columns.size) > 3 and data.labels.size * columns.size > DENSE_VALUES:
-        return sparse_plane(data.values[:, columns], data.standardize)
-    return dense_plane(np.nan_to_num(data.coordinates(columns, data.standardize)[0]))
+def leading_plane(view: View, columns: Subset) -> Plane:
+    """The first two principal components of some columns; missing values are filled with the mean of the column."""
+    if view.is_sparse and min(view.labels.size, columns.size) > 3 and view.labels.size * columns.size > DENSE_VALUES:
+        return sparse_plane(view.values[:, columns], view.standardize)
+    return dense_plane(np.nan_to_num(view.coordinates(columns, view.standardize).values))
 
 
 def dense_plane(table: Floats) -> Plane:
@@ -74,7 +74,7 @@ def sparse_plane(X: Any, standardize: bool) -> Plane:
 
 def truncated(table: Any, total: float) -> Plane:
     """By a truncated SVD from a fixed start; `total` is the sum of all squares."""
-    # No constant vector: columns with mean 0 know nothing of it.
+    # Not a constant vector: columns with mean 0 are orthogonal to it.
     start = np.cos(np.arange(min(table.shape)))
     left, found, _ = svds(table, k=2, v0=start, tol=1e-10)
     order = np.argsort(-found)
@@ -83,7 +83,7 @@ def truncated(table: Any, total: float) -> Plane:
 
 
 def as_plane(places: Floats, squares: Floats, total: float) -> Plane:
-    """Two axes, with zeros where there is only one, each turned so that its outermost sample is on the positive side."""
+    """Two axes, zeros if there is only one, each turned so that its outermost sample is on the positive side."""
     missing = 2 - places.shape[1]
     places = np.pad(places, ((0, 0), (0, missing)))
     squares = np.pad(squares, (0, missing))

@@ -1,4 +1,4 @@
-"""How far several labelings of the same samples agree."""
+"""How well several labelings of the same samples agree."""
 
 from __future__ import annotations
 
@@ -11,24 +11,27 @@ import numpy.typing as npt
 from .._features.base import Floats
 from ..metrics import agreement_matrix
 from ._style import own_axes, plain
+from .view import View
 
 if TYPE_CHECKING:
     import pandas as pd
 
 # With more labelings than this the numbers would run into one another.
 MOST_NUMBERS = 20
-# Fields darker than this have white numbers.
+# Numbers are white on fields of a smaller value, which are dark.
 DARK_BELOW = 0.55
 
 
 @dataclass(frozen=True)
 class Agreement:
-    """Adjusted Rand index of every two labelings: 1 if they are the same, 0 as by chance.
+    """Adjusted Rand index of every pair of labelings: 1 if they are the same, about 0 if they agree by chance.
 
     Attributes
     ----------
-    names : of the labelings.
-    matrix : the index of every two, names x names.
+    names : tuple of str
+        Names of the labelings.
+    matrix : ndarray of shape (n_labelings, n_labelings)
+        The index of every pair.
 
     Examples
     --------
@@ -45,19 +48,24 @@ class Agreement:
 
     @classmethod
     def from_labels(cls, labelings: Mapping[str, npt.ArrayLike]) -> Self:
-        """From labelings by name, all of the same samples."""
+        """From a dictionary of name: labels, all of the same samples."""
         if not labelings:
-            raise ValueError("labelings must be a dict of name: labels with at least one entry; it is empty.")
+            raise ValueError("labelings must be a dictionary of name: labels with at least one entry; it is empty.")
         return cls(tuple(labelings), agreement_matrix(list(labelings.values())))
 
+    @classmethod
+    def from_views(cls, views: Mapping[str, View]) -> Self:
+        """From a dictionary of name: view, all of the same samples."""
+        return cls.from_labels({name: view.labels for name, view in views.items()})
+
     def frame(self) -> pd.DataFrame:
-        """The matrix, with names on both sides."""
+        """The matrix, with the names of the labelings."""
         import pandas as pd
 
         return pd.DataFrame(self.matrix, index=list(self.names), columns=list(self.names))
 
     def plot(self, ax: Any = None) -> Any:
-        """The matrix as a picture, with its numbers; returns the matplotlib axes."""
+        """The matrix as an image, with its numbers; returns the matplotlib axes."""
         n = len(self.names)
         if not n:
             raise ValueError("There is no labeling to draw: no method gave one.")

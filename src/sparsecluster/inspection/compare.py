@@ -1,4 +1,4 @@
-"""Several methods on one table: time, features, stability, agreement, and with a truth how right they are."""
+"""Several methods on one table: time, features, stability, agreement, and accuracy if the groups are known."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from .._data.checks import check_choice, check_count
-from .._data.tables import KINDS
+from .._data.kinds import KINDS
+from .._utils.checks import check_choice, check_count
 from .._utils.parameters import check_parameters, rng_of
 from .._utils.progress import Progress, Verbosity
 from ..methods.registry import METHODS, make_method
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 
     from .agreement import Agreement
 
-# Those that are compared where none are named: one of each kind, quick on most tables.
+# The methods that are compared by default: one of each kind, all fast on most tables.
 USUAL = ("sas", "sparse-kmeans", "sparse-kmedoids", "cosa-common", "if-pca", "screened-variance", "kmeans++", "ward")
 
 
 class Compared(NamedTuple):
-    """One method: seconds a fit, features, labels of every repeat; or why it failed."""
+    """One method: seconds per fit, number of features, labels of every repeat; or why it failed."""
 
     method: str
     seconds: float
@@ -38,26 +38,28 @@ class Compared(NamedTuple):
 
     @property
     def stability(self) -> float:
-        """Mean adjusted Rand index between repeats with different seeds; 1 if all are the same."""
+        """Mean adjusted Rand index between repeats with different seeds; 1 if all of them agree."""
         pairs = [adjusted_rand_index(one, other) for i, one in enumerate(self.labels) for other in self.labels[:i]]
         return float(np.mean(pairs)) if pairs else float("nan")
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """What `compare_methods` found.
+    """The result of `compare_methods`.
 
     Attributes
     ----------
-    results : one `Compared` for each method, in the order asked for.
-    truth : the known groups, or None.
+    results : list of Compared
+        One per method, in the order given.
+    truth : ndarray of shape (n_samples,) or None
+        The known groups.
     """
 
     results: list[Compared]
     truth: Any | None = None
 
     def frame(self) -> pd.DataFrame:
-        """A row for each method: seconds, features, stability; with a truth also Rand, ARI and error rate."""
+        """One row per method: seconds, features, stability; with known groups also Rand index, ARI and error rate."""
         import pandas as pd
 
         return pd.DataFrame([self._row(each) for each in self.results]).set_index("method")
@@ -74,11 +76,11 @@ class Comparison:
         return row
 
     def agreement(self) -> pd.DataFrame:
-        """Adjusted Rand index between the methods, each at its first seed."""
+        """Adjusted Rand index between the methods, each with its first seed."""
         return self._display().frame()
 
     def plot(self, ax: Any = None) -> Any:
-        """The agreement between the methods as a picture; returns the matplotlib axes."""
+        """The agreement between the methods as an image; returns the matplotlib axes."""
         return self._display().plot(ax)
 
     def _display(self) -> Agreement:
@@ -101,20 +103,34 @@ def compare_methods(
     verbose: Verbosity = "auto",
     **parameters: Any,
 ) -> Comparison:
-    """Run several methods of the registry on one table.
+    """Run several methods on one table and compare what they find.
 
     Parameters
     ----------
-    X : what the methods take: an array, a data frame, ...
-    n_clusters : number of groups.
-    methods : names from `sparsecluster.methods.registry.METHODS`. One that fails is a row with its reason, and the
-        others go on.
-    truth : known groups of the samples, only for scoring.
-    repeats : fits of each method, with different seeds; how alike they are is the method's stability.
-    random_state : seed of the first repeat.
-    n_jobs : threads of those methods that have some.
-    verbose : as in the estimators.
-    parameters : passed on to all methods that have them, such as metric="hamming".
+    X : table of shape (n_samples, n_features)
+        Anything that the methods take: an array, a data frame, ...
+    n_clusters : int
+        Number of clusters.
+    methods : sequence of str
+        Names from `sparsecluster.methods.registry.METHODS`; by default one method of each kind. If a method fails, its
+        row says why, and the others are run.
+    truth : array-like of shape (n_samples,), default=None
+        Known groups of the samples, only for scoring.
+    repeats : int, default=3
+        Fits of each method with different seeds; their mean agreement is the stability of the method.
+    random_state : int, RandomState or None, default=0
+        From it come the seeds of the repeats.
+    n_jobs : int, default=None
+        Number of threads, for methods that use threads.
+    verbose : bool or "auto", default="auto"
+        Whether to show progress, as in the estimators.
+    **parameters
+        Passed on to all methods that have them, such as metric="hamming".
+
+    Returns
+    -------
+    Comparison
+        With `.frame()`, `.agreement()` and `.plot()`.
 
     Examples
     --------
@@ -136,7 +152,8 @@ def compare_methods(
     known = None if truth is None else np.asarray(truth)
     if known is not None and known.shape != (_n_rows(X, parameters),):
         raise ValueError(
-            f"truth must have one group for each of the {_n_rows(X, parameters)} samples; got {known.shape}."
+            f"truth must have one group for each of the {_n_rows(X, parameters)} samples; got an array of shape "
+            f"{known.shape}."
         )
     taken = {key for name in methods for key in make_method(name, n_clusters).get_params()}
     strange = next((key for key in parameters if key not in taken), None)
@@ -170,7 +187,7 @@ def _compared(name: str, X: Any, n_clusters: int, seeds: list[int], given: dict[
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", UserWarning)
                 method.fit(X)
-        except Exception as error:  # whatever it is, it is the method's own affair, and shown
+        except Exception as error:  # whatever it is, it is shown in the row of the method
             reason = f"{type(error).__name__}: {(str(error).splitlines() or [''])[0]}"
             return Compared(name, float("nan"), float("nan"), [], reason)
         seconds.append(time.perf_counter() - began)

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import numpy.typing as npt
 
-from .._data.centers import means, middle
-from .._data.columns import Column
+from .._data.centers import means
+from .._data.kinds.base import Scale
 from .._features.base import Floats, Subset
-from ._data import Clustered, Fitted, clustered
-from ._style import GRAY, cluster_names, legend, own_panels, plain, style_of
+from ._kinds import difference_words
+from ._style import GRAY, cluster_names, legend, own_panels, plain, shortened, style_of, written
+from .view import Fitted, View, inspect
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -21,8 +22,10 @@ if TYPE_CHECKING:
 MOST_BARS = 10
 # A feature of which a cluster explains less has no bar there.
 LEAST_SHOWN = 0.01
-# Differences beyond this are written with an exponent, and so are values that would need more digits than this.
+# Values with larger differences are written with an exponent, and so are values that would need more digits.
 LARGE, MOST_DIGITS = 1e7, 6
+# Letters of a level before it is cut in a figure.
+LONGEST_LEVEL = 14
 
 
 @dataclass(frozen=True)
@@ -33,24 +36,34 @@ class Contributions:
 
         n_k (m_ka - m_a)^2 / sum_j n_j (m_ja - m_a)^2
 
-    with n_k the samples of the cluster that are seen, m_ka their mean and m_a the mean of all. For levels, shares of the
-    levels stand in the place of the means, and the squares are summed over the levels; ordered levels are ranks.
-    Contributions sum to 1 over the clusters; they are 0 where the clusters do not differ at all.
+    with n_k the number of samples of the cluster whose value is not missing, m_ka their mean and m_a the mean of all
+    samples. For a categorical feature, the shares of the levels take the place of the means, and the squares are summed
+    over the levels; levels with an order count as their ranks. Contributions sum to 1 over the clusters; they are 0 if
+    the clusters do not differ at all.
 
-    With two clusters all features have the same contributions, n_2 / n and n_1 / n. What tells features apart then is
-    how much the cluster explains, contribution times score.
+    With two clusters all features have the same contributions, n_2 / n and n_1 / n. What distinguishes the features
+    then is how much the cluster explains: contribution times score.
 
     Attributes
     ----------
-    features : names of the chosen features, from the highest score to the lowest.
-    scores : share of each that all clusters explain.
-    sizes : number of samples in each cluster.
-    contribution : features x clusters.
-    mean, overall : mean in the cluster and of all, in the units of the data; of levels the commonest, of ordered ones
-        the middle.
-    difference : mean less overall mean; of levels, the share of the commonest less its share in all; of ordered ones,
-        the mean rank less that of all.
-    kinds : what each feature is, so what its differences are of: "number", "level" or "rank".
+    features : tuple of str
+        Names of the chosen features, from the highest score to the lowest.
+    scores : ndarray of shape (n_chosen,)
+        Share of each feature that all clusters explain.
+    sizes : ndarray of shape (n_clusters,)
+        Number of samples in each cluster.
+    contribution : ndarray of shape (n_chosen, n_clusters)
+        The contributions.
+    center : ndarray of shape (n_chosen, n_clusters)
+        Center of the feature in each cluster, in the units of the data: the mean, the median of a column compared by
+        distance, the commonest level, or the middle one of levels with an order.
+    overall : ndarray of shape (n_chosen,)
+        The same for all samples.
+    difference : ndarray of shape (n_chosen, n_clusters)
+        Center minus overall center; for levels, the share of the commonest level minus its share among all samples; for
+        levels with an order, the mean rank minus that of all samples.
+    scales : tuple of str
+        What each feature is, and so what its differences are of: "number", "level" or "rank".
 
     Examples
     --------
@@ -59,50 +72,53 @@ class Contributions:
     >>> from sparsecluster.inspection import Contributions
     >>> X = np.array([[0.0, 5.0], [0.0, 6.0], [0.0, 5.0], [0.0, 6.0], [9.0, 1.0], [9.0, 0.0]])
     >>> est = SASClustering(n_clusters=2, n_features_to_select=1).fit(X)
-    >>> columns = ["feature", "cluster", "contribution", "mean", "overall mean", "difference"]
-    >>> Contributions.from_estimator(est, X).frame()[columns].round(2)
-      feature  cluster  contribution  mean  overall mean  difference
-    0      x0        0          0.33   0.0           3.0        -3.0
-    1      x0        1          0.67   9.0           3.0         6.0
+    >>> Contributions.from_estimator(est, X).frame().drop(columns="explained").round(2)
+      feature  cluster  contribution  center  overall  difference
+    0      x0        0          0.33     0.0      3.0        -3.0
+    1      x0        1          0.67     9.0      3.0         6.0
     """
 
     features: tuple[str, ...]
     scores: Floats
     sizes: Subset
     contribution: Floats
-    mean: npt.NDArray[Any]
+    center: npt.NDArray[Any]
     overall: npt.NDArray[Any]
     difference: Floats
-    kinds: tuple[str, ...]
+    scales: tuple[Scale, ...]
 
     @classmethod
     def from_estimator(cls, estimator: Fitted, X: Any) -> Self:
-        """From a fitted estimator and the data of its fit."""
-        data = clustered(estimator, X)
-        chosen = data.chosen
-        parts = [_of_block(data, some) for some in data.blocks(chosen)]
-        kinds = tuple(map(data.kind_of, chosen.tolist()))
-        between = np.vstack([part.between for part in parts])
+        """From a fitted estimator and the data that it was fitted to."""
+        return cls.from_view(inspect(estimator, X))
+
+    @classmethod
+    def from_view(cls, view: View) -> Self:
+        """From a view."""
+        chosen, parts = view.chosen, list(view.blocks(view.chosen))
+        between = np.vstack([_between(view, some) for some in parts])
         whole = between.sum(axis=1, keepdims=True)
-        kind = np.float64 if set(kinds) == {"number"} else object
+        center, overall, difference = zip(*map(view.typical, parts), strict=True)
+        scales = tuple(map(view.scale_of, chosen.tolist()))
+        kind = np.float64 if set(scales) == {"number"} else object
         return cls(
-            tuple(data.names[a] for a in chosen.tolist()),
-            data.scores[chosen],
-            data.sizes,
+            tuple(view.names[a] for a in chosen.tolist()),
+            view.scores[chosen],
+            view.sizes,
             between / np.where(whole > 0, whole, 1.0),
-            np.vstack([part.mean for part in parts]).astype(kind),
-            np.concatenate([part.overall for part in parts]).astype(kind),
-            np.vstack([part.difference for part in parts]),
-            kinds,
+            np.vstack(center).astype(kind),
+            np.concatenate(overall).astype(kind),
+            np.vstack(difference),
+            scales,
         )
 
     @property
     def explained(self) -> Floats:
-        """Share of the spread of every feature that is explained by each cluster: contribution times score."""
+        """Share of every feature that each cluster explains, contribution times score."""
         return np.asarray(self.contribution * self.scores[:, None])
 
     def frame(self) -> pd.DataFrame:
-        """A row for each chosen feature and cluster, the features of highest score first."""
+        """One row per chosen feature and cluster, the features of highest score first."""
         import pandas as pd
 
         s, k = self.contribution.shape
@@ -111,15 +127,15 @@ class Contributions:
                 "feature": np.repeat(np.array(self.features, dtype=object), k),
                 "cluster": np.tile(np.arange(k), s),
                 "contribution": self.contribution.ravel(),
-                "mean": self.mean.ravel(),
-                "overall mean": np.repeat(self.overall, k),
+                "center": self.center.ravel(),
+                "overall": np.repeat(self.overall, k),
                 "difference": self.difference.ravel(),
                 "explained": self.explained.ravel(),
             }
         )
 
     def plot(self, axes: Any = None, max_features: int = MOST_BARS) -> Any:
-        """For each cluster a bar chart of the features that it explains most of; returns the matplotlib axes."""
+        """A bar chart per cluster of the features that it explains most of; returns the matplotlib axes."""
         from matplotlib.patches import Patch
 
         k, bars = self.sizes.size, min(max_features, len(self.features))
@@ -133,9 +149,7 @@ class Contributions:
 
     def _draw(self, ax: Any, cluster: int, bars: int) -> None:
         """The bars of one cluster, with the feature on the left and what it is like on the right."""
-        explained = self.explained[:, cluster]
-        top = np.argsort(-explained, kind="stable")[:bars]
-        top = top[: max(1, np.count_nonzero(explained[top] >= LEAST_SHOWN))]
+        explained, top = self.explained[:, cluster], self.top(cluster, bars)
         at = np.arange(top.size)
         ax.barh(at, self.scores[top], 0.7, color=GRAY)
         ax.barh(at, explained[top], 0.7, color=style_of(cluster)[0])
@@ -144,16 +158,27 @@ class Contributions:
         ax.set_xlabel("explained share of the feature", fontsize="small")
         ax.tick_params(axis="x", labelsize="small")
         right = ax.secondary_yaxis("right")
-        right.set_yticks(at, [self._words(a, cluster) for a in top.tolist()], fontsize="x-small")
+        right.set_yticks(at, [self._label(a, cluster) for a in top.tolist()], fontsize="x-small")
         right.tick_params(length=0)
         right.set_ylabel("typical in the cluster", fontsize="x-small")
 
-    def _words(self, feature: int, cluster: int) -> str:
-        """What the cluster is like in a feature: 5.1 (all 3.2), red (+34 % of samples), high (+1.2 ranks)."""
-        mean, more = self.mean[feature, cluster], self.difference[feature, cluster]
-        if self.kinds[feature] == "number":
-            return f"{in_units(mean, more)} (all {in_units(self.overall[feature], more)})"
-        return f"{plain(mean, 14)} ({f'{more:+.0%} of samples' if self.kinds[feature] == 'level' else f'{more:+.1f} ranks'})"
+    def top(self, cluster: int, most: int = MOST_BARS) -> Subset:
+        """Places of the features that a cluster explains most of, the best first; one at least."""
+        explained = self.explained[:, cluster]
+        top = np.argsort(-explained, kind="stable")[:most]
+        return top[: max(1, np.count_nonzero(explained[top] >= LEAST_SHOWN))]
+
+    def _label(self, feature: int, cluster: int) -> str:
+        return plain(self.words(feature, cluster, LONGEST_LEVEL), 10 * LONGEST_LEVEL)
+
+    def words(self, feature: int, cluster: int, longest: int | None = None) -> str:
+        """What a cluster is like in a feature: 5.1 (all: 3.2), red (+34 percentage points), high (+1.2 ranks)."""
+        center, difference = self.center[feature, cluster], self.difference[feature, cluster]
+        if self.scales[feature] == "number":
+            return f"{in_units(center, difference)} (all: {in_units(self.overall[feature], difference)})"
+        level = "missing" if center is None else written(center)
+        level = level if longest is None else shortened(level, longest)
+        return f"{level} ({difference_words(self.scales[feature], difference)})"
 
 
 def in_units(value: float, difference: float) -> str:
@@ -168,44 +193,10 @@ def in_units(value: float, difference: float) -> str:
     return f"{round(value, digits) + 0.0:,.{digits}f}" if digits < MOST_DIGITS else f"{value:.3g}"
 
 
-class Part(NamedTuple):
-    """What a few columns are like, features x clusters: between sums of squares, middles, differences."""
-
-    between: Floats
-    mean: npt.NDArray[Any]
-    overall: npt.NDArray[Any]
-    difference: Floats
-
-
-def _of_block(data: Clustered, columns: Subset) -> Part:
-    table, labels, k = data.block(columns), data.labels, data.sizes.size
-    mean = means(table, labels, k).T
-    overall = means(table, np.zeros_like(labels), 1)[0]
-    seen = np.array([(~np.isnan(table[labels == c])).sum(axis=0) for c in range(k)]).T
-    difference = np.nan_to_num(mean - overall[:, None])
-    largest = np.abs(difference).max(axis=1, keepdims=True, initial=0.0)
-    # Only shares of the sum count, so the largest difference is 1 and squares stay within range.
-    between = seen * (difference / np.where(largest > 0, largest, 1.0)) ** 2
-    part = Part(between, mean.astype(object), overall.astype(object), difference)
-    for j, a in enumerate(columns.tolist()):
-        of = data.columns[a]
-        if of.levels is not None:
-            part.mean[j] = [middle(table[labels == c, j], of) for c in range(k)]
-            part.overall[j] = middle(table[:, j], of)
-        if data.is_level(a):
-            part.between[j], part.difference[j] = _of_levels(table[:, j], labels, k, of)
-    return part
-
-
-def _of_levels(codes: Floats, labels: Subset, k: int, column: Column) -> tuple[Floats, Floats]:
-    """Of each cluster n_k sum_l (q_kl - q_l)^2, and the share of its commonest level less that in all."""
-    assert column.levels is not None
-    seen = ~np.isnan(codes)
-    counts = np.zeros((k, len(column.levels)))
-    np.add.at(counts, (labels[seen], codes[seen].astype(int)), 1.0)
-    n_seen = counts.sum(axis=1)
-    shares = counts / np.maximum(n_seen, 1.0)[:, None]
-    overall = counts.sum(axis=0) / max(n_seen.sum(), 1.0)
-    commonest = np.argmax(counts, axis=1)
-    between = n_seen * ((shares - overall) ** 2).sum(axis=1)
-    return between, shares[np.arange(k), commonest] - overall[commonest]
+def _between(view: View, columns: Subset) -> Floats:
+    """Of each column and cluster, up to a factor of the column, n_k (m_k - m)^2 summed over its coordinates."""
+    table, features, _ = view.coordinates(columns)
+    k = view.sizes.size
+    seen = np.array([(~np.isnan(table[view.labels == c])).sum(axis=0) for c in range(k)])
+    squares = seen * np.nan_to_num(means(table, view.labels, k)) ** 2
+    return np.array([np.bincount(features, row, columns.size) for row in squares]).T

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 import numpy as np
 import numpy.typing as npt
 
-from .._data.checks import check_count
-from .._data.tables import column_place
+from .._data.metric import column_place
 from .._features.base import Floats, Subset
-from ._data import Clustered, Fitted, clustered
+from .._utils.checks import check_count
 from ._style import cluster_names, legend, own_panels, patches, plain, style_of
+from .view import Fitted, View, inspect
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,7 +29,10 @@ MOST_OVERLAID, ROW_FILLED = 4, 0.85
 
 
 class Panel(NamedTuple):
-    """One feature: samples of every cluster in each bin or level, clusters x bins, of those that are seen."""
+    """One feature: counts of shape (n_clusters, n_bins), the samples of every cluster in each bin or level.
+
+    Samples whose value is missing are not counted. A feature has either the edges of bins or levels.
+    """
 
     feature: str
     score: float
@@ -40,7 +43,7 @@ class Panel(NamedTuple):
 
     @property
     def shares(self) -> Floats:
-        """Share of the samples of a cluster that are in each bin or level."""
+        """Share of the samples of each cluster that are in each bin or level."""
         return np.asarray(self.counts / np.maximum(self.counts.sum(axis=1, keepdims=True), 1))
 
 
@@ -50,8 +53,10 @@ class Distributions:
 
     Attributes
     ----------
-    panels : one for each feature, with the counts in every cluster.
-    sizes : number of samples in each cluster.
+    panels : tuple of Panel
+        One per feature, with the counts in every cluster.
+    sizes : ndarray of shape (n_clusters,)
+        Number of samples in each cluster.
 
     Examples
     --------
@@ -79,29 +84,35 @@ class Distributions:
         features: Sequence[str | int] | None = None,
         max_features: int = MOST_PANELS,
     ) -> Self:
-        """From a fitted estimator and the data of its fit.
+        """From a fitted estimator and the data that it was fitted to; the rest as in `from_view`."""
+        return cls.from_view(inspect(estimator, X), features, max_features)
+
+    @classmethod
+    def from_view(
+        cls, view: View, features: Sequence[str | int] | None = None, max_features: int = MOST_PANELS
+    ) -> Self:
+        """From a view.
 
         `features` are names or numbers of columns; by default the `max_features` chosen ones of highest score.
         """
         check_count("max_features", max_features, 1)
-        data = clustered(estimator, X)
         if features is None:
-            places = data.chosen[:max_features].tolist()
+            places = view.chosen[:max_features].tolist()
         elif isinstance(features, str) or not len(features):
             raise ValueError(f"features must be a list of names or numbers of columns; got {features!r}.")
         else:
-            places = [column_place(key, data.names, "features") for key in features]
-        chosen = set(data.chosen.tolist())
-        return cls(tuple(_panel(data, a, a in chosen) for a in places), data.sizes)
+            places = [column_place(key, view.names, "features") for key in features]
+        chosen = set(view.chosen.tolist())
+        return cls(tuple(_panel(view, a, a in chosen) for a in places), view.sizes)
 
     def frame(self) -> pd.DataFrame:
-        """A row for each feature, cluster and bin or level: its bounds or name, the samples in it and their share."""
+        """One row per feature, cluster and bin or level: its bounds or name, the samples in it and their share."""
         import pandas as pd
 
         return pd.concat([_rows(panel) for panel in self.panels], ignore_index=True)
 
     def plot(self, axes: Any = None) -> Any:
-        """One panel for each feature; returns the matplotlib axes."""
+        """One panel per feature; returns the matplotlib axes."""
         panels = own_panels(axes, len(self.panels), 3.4, max(2.5, 0.2 * self.sizes.size + 1.0))
         for ax, panel in zip(panels, self.panels, strict=True):
             stacked = self.sizes.size > MOST_OVERLAID
@@ -114,17 +125,12 @@ class Distributions:
         return np.array(panels)
 
 
-def _panel(data: Clustered, column: int, is_chosen: bool) -> Panel:
+def _panel(view: View, column: int, is_chosen: bool) -> Panel:
     """Counts of one column."""
-    of, k, values = data.columns[column], data.sizes.size, data.block(np.array([column]))[:, 0]
-    levels = of.levels
-    if levels is not None and not data.is_level(column) and not any(isinstance(level, str) for level in levels):
-        # Ranks of numbers are shown as the numbers.
-        values = np.array([np.nan if level is None else float(level) for level in of.decode(values)])
-        levels = None
+    k, (values, levels) = view.sizes.size, view.readable(column)
     seen = ~np.isnan(values)
-    known, labels = values[seen], data.labels[seen]
-    name, score = data.names[column], float(data.scores[column])
+    known, labels = values[seen], view.labels[seen]
+    name, score = view.names[column], float(view.scores[column])
     if levels is not None:
         counts = np.zeros((k, len(levels)), np.intp)
         np.add.at(counts, (labels, known.astype(int)), 1)
@@ -137,7 +143,7 @@ def _panel(data: Clustered, column: int, is_chosen: bool) -> Panel:
 
 
 def bin_edges(values: Floats) -> Floats:
-    """Bounds of bins of the same width, more of them the more values there are; a bin each for few whole numbers.
+    """Edges of bins of equal width, more of them the more values there are; few whole numbers have a bin each.
 
     >>> bin_edges(np.array([0.0, 2.0, 1.0, 2.0])).tolist()
     [-0.5, 0.5, 1.5, 2.5]
@@ -145,7 +151,7 @@ def bin_edges(values: Floats) -> Floats:
     low, high = (float(values.min()), float(values.max())) if values.size else (0.0, 0.0)
     if high / 2 - low / 2 <= WHOLE_NUMBERS / 2 and abs(low) < 2**50 and not (values % 1).any():
         return np.arange(low - 0.5, high + 1.0)
-    # The rule of Rice: twice the cube root of the number of values.
+    # Rice's rule: twice the cube root of the number of values.
     count = int(np.clip(np.ceil(2 * np.cbrt(values.size)), FEWEST_BINS, MOST_BINS))
     share = np.linspace(0.0, 1.0, count + 1)
     edges = np.unique(low * (1 - share) + high * share)

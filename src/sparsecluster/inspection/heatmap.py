@@ -1,49 +1,78 @@
-"""The chosen features of all samples as a picture, in the order of the clusters."""
+"""The chosen features of all samples as an image, in the order of the clusters."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
 from .._data.centers import means
-from .._data.checks import NAMES_SHOWN, and_more, check_count
 from .._features.base import Floats, Subset
-from ._data import Clustered, Fitted, clustered, standardized
-from ._style import cluster_names, counted, legend, own_axes, patches, plain, style_of
+from .._utils.checks import NAMES_SHOWN, and_more, check_count
+from ._scaling import standardized
+from ._style import (
+    DIVERGING,
+    MISSING,
+    cluster_names,
+    counted,
+    ink_on,
+    legend,
+    own_axes,
+    patches,
+    plain,
+    style_of,
+    written,
+)
+from .view import Fitted, View, inspect
 
 if TYPE_CHECKING:
     import pandas as pd
 
 # What fits on a screen.
-MOST_ITEMS, MOST_FEATURES = 500, 200
-# With more features than this their names would run into one another.
+MOST_SAMPLES, MOST_FEATURES = 500, 200
+# Columns of a categorical feature that are drawn.
+MOST_LEVELS = 6
+# With more columns than this their names would overlap.
 MOST_NAMES = 60
 # Standard deviations at which the colors end.
 LIMIT = 2.5
-# A cluster with a smaller share than this of a side has no room for its number there.
-LEAST_NUMBERED = 0.03
+# A cluster with a smaller share of a side than this has no room for its number there.
+LEAST_NUMBERED = 0.025
 
 
 @dataclass(frozen=True)
 class Heatmap:
     """Samples x chosen features, standardized, in the order of the clusters.
 
-    Samples are ordered by cluster, and within it from the nearest to its center to the farthest. Features are ordered by
-    the cluster that they single out, that of the largest |cluster mean - overall mean|, and for each from the highest
-    to the lowest in it.
+    A feature of numbers, or of levels with an order, is one column. A categorical feature has one column per level,
+    which is high for the samples that have the level; with two levels the column of the second one says it all, and of
+    more than six levels those are drawn that differ most between the clusters.
+
+    Samples are ordered by cluster, and within a cluster from the nearest to its center to the farthest. Columns are
+    ordered by the cluster that they single out, that of the largest |cluster mean - overall mean|, and among these from
+    the highest to the lowest mean in it.
 
     Attributes
     ----------
-    values : samples x features as z-scores, NaN in gaps; the codes of levels are standardized like numbers.
-    samples : which rows of X they are.
-    labels : cluster of each of them.
-    features : names.
-    singled_out : the cluster that each feature singles out.
-    coded : names of features whose levels are drawn as codes.
-    sizes : number of samples in each cluster, drawn or not.
-    n_chosen : number of chosen features, drawn or not.
+    values : ndarray of shape (n_drawn_samples, n_columns)
+        Every column minus its mean, divided by its standard deviation; NaN where values are missing.
+    samples : ndarray of shape (n_drawn_samples,)
+        Which rows of X they are.
+    labels : ndarray of shape (n_drawn_samples,)
+        Cluster of each of them.
+    features : tuple of str
+        Name of the feature that each column belongs to.
+    levels : tuple
+        The level that each column stands for; None for columns of numbers and ranks.
+    singled_out : ndarray of shape (n_columns,)
+        The cluster that each column singles out.
+    sizes : ndarray of shape (n_clusters,)
+        Number of samples in each cluster, drawn or not.
+    n_chosen : int
+        Number of chosen features, drawn or not.
+    some_levels : bool
+        Whether there are categorical features of which not all levels are drawn.
 
     Examples
     --------
@@ -60,78 +89,99 @@ class Heatmap:
     samples: Subset
     labels: Subset
     features: tuple[str, ...]
+    levels: tuple[Any, ...]
     singled_out: Subset
-    coded: tuple[str, ...]
     sizes: Subset
     n_chosen: int
+    some_levels: bool = False
 
     @classmethod
     def from_estimator(
-        cls, estimator: Fitted, X: Any, max_samples: int = MOST_ITEMS, max_features: int = MOST_FEATURES
+        cls, estimator: Fitted, X: Any, max_samples: int = MOST_SAMPLES, max_features: int = MOST_FEATURES
     ) -> Self:
-        """From a fitted estimator and the data of its fit.
+        """From a fitted estimator and the data that it was fitted to; the rest as in `from_view`."""
+        return cls.from_view(inspect(estimator, X), max_samples, max_features)
 
-        Of more than `max_features` chosen features those of highest score are taken, and of more than `max_samples` samples
-        some of each cluster, evenly from the nearest to its center to the farthest.
+    @classmethod
+    def from_view(cls, view: View, max_samples: int = MOST_SAMPLES, max_features: int = MOST_FEATURES) -> Self:
+        """From a view.
+
+        If there are more than `max_features` chosen features, those of highest score are drawn; if there are more than
+        `max_samples` samples, some of each cluster, evenly from the nearest to its center to the farthest.
         """
         check_count("max_samples", max_samples, 1)
         check_count("max_features", max_features, 1)
-        data = clustered(estimator, X)
-        samples = thinned(np.lexsort((own_distances(data), data.labels)), data.labels, max_samples)
-        features, singled_out = in_order(data, data.chosen[:max_features])
+        samples = thinned(np.lexsort((own_distances(view), view.labels)), view.labels, max_samples)
+        drawn = in_order(view, view.chosen[:max_features])
         return cls(
-            standardized(data.block(features))[samples],
+            drawn.values[samples],
             samples,
-            data.labels[samples],
-            tuple(data.names[a] for a in features.tolist()),
-            singled_out,
-            tuple(data.names[a] for a in features.tolist() if data.is_level(a)),
-            data.sizes,
-            data.chosen.size,
+            view.labels[samples],
+            tuple(view.names[a] for a in drawn.features.tolist()),
+            drawn.levels,
+            drawn.singled_out,
+            view.sizes,
+            view.chosen.size,
+            drawn.some_levels,
         )
 
+    @property
+    def columns(self) -> list[str]:
+        """Names of the columns: of the feature, and of its level if it is categorical."""
+        pairs = zip(self.features, self.levels, strict=True)
+        return [name if level is None else f"{name} = {written(level)}" for name, level in pairs]
+
     def frame(self) -> pd.DataFrame:
-        """The values as drawn: a row for each sample, by cluster and number, a column for each feature."""
+        """The values as they are drawn: one row per sample, by cluster and number, one column per column drawn."""
         import pandas as pd
 
         index = pd.MultiIndex.from_arrays([self.labels, self.samples], names=["cluster", "sample"])
-        return pd.DataFrame(self.values, index=index, columns=list(self.features))
+        return pd.DataFrame(self.values, index=index, columns=self.columns)
+
+    @property
+    def n_features(self) -> int:
+        """Number of features that are drawn."""
+        return len(set(self.features))
+
+    @property
+    def notes(self) -> list[str]:
+        """What a reader must know about the colors."""
+        lines = []
+        if any(level is not None for level in self.levels):
+            lines.append("categorical features have one column per level: high if the sample has it")
+        if self.some_levels:
+            lines.append(f"if there are more than {MOST_LEVELS} levels, those that differ most are drawn")
+        if np.isnan(self.values).any():
+            lines.append("missing values are gray")
+        return lines
 
     @property
     def title(self) -> str:
         """What is drawn, and what is not."""
-        n, s, n_samples = len(self.samples), len(self.features), int(self.sizes.sum())
-        samples = (
-            f"{n_samples:,} samples"
-            if n == n_samples
-            else f"{n:,} of {n_samples:,} samples (even picks of each cluster)"
-        )
+        n, s, n_samples = len(self.samples), self.n_features, int(self.sizes.sum())
+        samples = counted(n, "sample")
+        if n < n_samples:
+            samples = f"{n:,} of {n_samples:,} samples (picked evenly from each cluster)"
         features = counted(s, "chosen feature")
         if s < self.n_chosen:
             features = f"{s:,} of {self.n_chosen:,} chosen features (highest scores)"
-        lines = [f"{samples} x {features}"]
-        if self.coded:
-            listed = ", ".join(plain(name) for name in self.coded[:NAMES_SHOWN])
-            lines.append(f"levels drawn as codes: {listed}{and_more(len(self.coded))}")
-        if np.isnan(self.values).any():
-            lines.append("gaps are gray")
-        return "\n".join(lines)
+        return "\n".join([f"{samples} x {features}", *self.notes])
 
     def plot(self, ax: Any = None) -> Any:
         """The values in colors, with the clusters on the left and above; returns the matplotlib axes."""
-        import matplotlib as mpl
+        from matplotlib.colors import LinearSegmentedColormap
 
         is_own = ax is None
         n, s = self.values.shape
         height = float(np.clip(0.05 * n + 2.5, 4.0, 7.0))
         ax = own_axes(ax, float(np.clip(0.18 * s + 3.5, 6.0, 10.0)), height)
-        colors = mpl.colormaps["RdBu_r"].with_extremes(bad="0.6")
+        colors = LinearSegmentedColormap.from_list("below and above", DIVERGING).with_extremes(bad=MISSING)
         image = ax.imshow(
             self.values, cmap=colors, vmin=-LIMIT, vmax=LIMIT, aspect="auto", interpolation="nearest", rasterized=True
         )
         ax.set_yticks([])
         if s <= MOST_NAMES:
-            ax.set_xticks(range(s), [plain(name) for name in self.features], rotation=90, fontsize="x-small")
+            ax.set_xticks(range(s), [plain(name) for name in self.columns], rotation=90, fontsize="x-small")
         else:
             ax.set_xticks([])
         names = cluster_names(self.sizes)
@@ -144,16 +194,15 @@ class Heatmap:
             ax.axvline(at, color="black", lw=0.5, ls=":")
         self._strips(ax)
         ax.set_title(self.title, fontsize="small", loc="left", pad=18)
-        label = "standardized value (standard deviations from the mean)"
+        label = "standard deviations from the mean of the column"
         ax.figure.colorbar(image, ax=ax, extend="both", label=label, shrink=0.8, pad=0.02)
         if is_own:
             legend([ax], patches(names), is_own)
         return ax
 
     def _strips(self, ax: Any) -> None:
-        """The color of its cluster beside every sample, and above every feature that of the cluster it singles out."""
+        """The color of its cluster beside every sample, and above every column that of the cluster it singles out."""
         from matplotlib.colors import ListedColormap
-        from matplotlib.patheffects import withStroke
 
         colors = ListedColormap([style_of(c)[0] for c in range(self.sizes.size)])
         look = {"cmap": colors, "vmin": -0.5, "vmax": self.sizes.size - 0.5, "aspect": "auto", "rasterized": True}
@@ -162,31 +211,31 @@ class Heatmap:
             strip.imshow(clusters, **look)
             strip.set(xticks=[], yticks=[])
             strip.spines[:].set_visible(False)
-            # The number of a cluster, where there is room for it.
+            # The number of a cluster, if there is room for it: colors alone repeat in many clusters.
             for c in np.unique(clusters).tolist():
                 own = np.flatnonzero(clusters == c)
                 if own.size > LEAST_NUMBERED * clusters.size:
                     at = (0.0, own.mean()) if strip is beside else (own.mean(), 0.0)
-                    words = {"ha": "center", "va": "center", "fontsize": "x-small", "color": "white"}
-                    strip.text(*at, str(c), **words, path_effects=[withStroke(linewidth=1.5, foreground="0.2")])
+                    ink = ink_on(style_of(c)[0])
+                    strip.text(*at, str(c), ha="center", va="center", fontsize="x-small", color=ink)
         beside.set_ylabel("samples, by cluster and distance to its center")
 
 
-def own_distances(data: Clustered) -> Floats:
+def own_distances(view: View) -> Floats:
     """Mean squared distance of every sample to the center of its cluster, over the chosen features that it has."""
-    n, k = data.labels.size, data.sizes.size
+    n, k = view.labels.size, view.sizes.size
     total, seen = np.zeros(n), np.zeros(n)
-    for some in data.blocks(data.chosen):
-        table, owners = data.coordinates(some)
-        apart = table - means(table, data.labels, k)[data.labels]
+    for some in view.blocks(view.chosen):
+        table, features, _ = view.coordinates(some)
+        apart = table - means(table, view.labels, k)[view.labels]
         total += np.nansum(apart**2, axis=1)
-        first = np.unique(owners, return_index=True)[1]
+        first = np.unique(features, return_index=True)[1]
         seen += (~np.isnan(table[:, first])).sum(axis=1)
     return np.asarray(total / np.maximum(seen, 1))
 
 
 def thinned(samples: Subset, labels: Subset, most: int) -> Subset:
-    """Of ordered samples at most so many, from each cluster evenly and by its size, and one at least."""
+    """At most this many of samples that are ordered by cluster: evenly from each, by its size, and at least one."""
     if samples.size <= most:
         return samples
     parts = np.split(samples, np.flatnonzero(np.diff(labels[samples])) + 1)
@@ -197,17 +246,37 @@ def thinned(samples: Subset, labels: Subset, most: int) -> Subset:
     return np.concatenate([part[np.linspace(0, part.size - 1, share).round().astype(int)] for part, share in picks])
 
 
-def in_order(data: Clustered, columns: Subset) -> tuple[Subset, Subset]:
-    """The columns by the cluster that each singles out, and that cluster."""
-    table, owners = data.coordinates(columns)
-    centers = np.nan_to_num(means(table, data.labels, data.sizes.size))
-    apart = np.array([np.bincount(owners, row**2, columns.size) for row in centers])
-    cluster = np.argmax(apart, axis=0)
-    # Which way: levels have none, so they count as high.
-    is_low = np.zeros(columns.size, bool)
-    is_number = np.array([not data.is_level(a) for a in columns.tolist()])
-    first = np.unique(owners, return_index=True)[1]
-    is_low[is_number] = centers[cluster, first][is_number] < 0
-    height = np.where(is_low, -1.0, 1.0) * np.sqrt(apart[cluster, np.arange(columns.size)])
-    order = np.lexsort((-height, cluster))
-    return columns[order], cluster[order]
+class Columns(NamedTuple):
+    """Standardized columns in the order in which they are drawn, and the places of their features."""
+
+    values: Floats
+    features: Subset
+    levels: tuple[Any, ...]
+    singled_out: Subset
+    some_levels: bool
+
+
+def in_order(view: View, chosen: Subset) -> Columns:
+    """The columns of some features by the cluster that each singles out."""
+    coordinates = view.coordinates(chosen)
+    table, of = standardized(coordinates.values), coordinates.features
+    centers = np.nan_to_num(means(table, view.labels, view.sizes.size))
+    between = view.sizes @ centers**2
+    kept = np.concatenate([_telling(np.flatnonzero(of == place), between) for place in range(chosen.size)])
+    singled_out = np.argmax(np.abs(centers), axis=0)
+    height = np.take_along_axis(centers, singled_out[None], axis=0)[0]
+    order = kept[np.lexsort((-height[kept], singled_out[kept]))]
+    return Columns(
+        table[:, order],
+        chosen[of[order]],
+        tuple(coordinates.levels[j] for j in order.tolist()),
+        singled_out[order],
+        bool((np.bincount(of) > MOST_LEVELS).any()),
+    )
+
+
+def _telling(own: Subset, between: Floats) -> Subset:
+    """The columns of one feature that are drawn: of two levels one, as the other mirrors it."""
+    if own.size == 2:
+        return own[1:]
+    return own[np.sort(np.argsort(-between[own], kind="stable")[:MOST_LEVELS])]

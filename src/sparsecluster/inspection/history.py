@@ -1,4 +1,4 @@
-"""The climb of a fit: the objective after every pass, and what each pass changed."""
+"""The course of a fit: the objective after every pass, and what each pass changed."""
 
 from __future__ import annotations
 
@@ -6,11 +6,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from .._features.base import Floats, Subset
-from ._data import Fitted
 from ._style import STYLES, legend_above, own_axes
+from .view import Fitted, View, inspect
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -22,9 +21,12 @@ class History:
 
     Attributes
     ----------
-    objective : after the start (the first pass) and after every pass; for SAS sum_{a in S} (1 - Delta_a[C] / T_a).
-    samples_moved, features_changed : how many samples changed their cluster and how many features were exchanged in each
-        pass; None for methods that do not count them.
+    objective : ndarray of shape (n_passes,)
+        The objective after the start (the first pass) and after every later pass; for SAS clustering
+        sum_{a in S} (1 - Delta_a[C] / T_a).
+    samples_moved, features_changed : ndarray of shape (n_passes,) or None
+        How many samples changed their cluster and how many features were exchanged in each pass; None for methods that
+        do not count them.
 
     Examples
     --------
@@ -43,22 +45,26 @@ class History:
     features_changed: Subset | None = None
 
     @classmethod
-    def from_estimator(cls, estimator: Fitted) -> Self:
-        """From the history that a fitted estimator keeps."""
-        check_is_fitted(estimator)
-        if not hasattr(estimator, "history_"):
+    def from_estimator(cls, estimator: Fitted, X: Any = None) -> Self:
+        """From a fitted estimator; the data are not needed."""
+        return cls.from_view(inspect(estimator))
+
+    @classmethod
+    def from_view(cls, view: View) -> Self:
+        """From a view."""
+        history = view.history
+        if history is None:
             raise ValueError(
-                f"{type(estimator).__name__} keeps no history. Methods that climb an objective do: SASClustering, "
-                "SparseKMeans, SparseKMedoids, SparseHierarchical."
+                f"{view.method} keeps no history. SASClustering, SparseKMeans, SparseKMedoids and SparseHierarchical "
+                "do."
             )
-        history = estimator.history_
         if not hasattr(history[0], "objective"):
             return cls(np.array(history, dtype=np.float64))
         objective, moved, changed = zip(*history, strict=True)
         return cls(np.array(objective), np.array(moved, np.intp), np.array(changed, np.intp))
 
     def frame(self) -> pd.DataFrame:
-        """A row for each pass: objective, and where they are counted samples moved and features changed."""
+        """One row per pass: the objective and, if they are counted, the samples moved and the features changed."""
         import pandas as pd
 
         passes = pd.RangeIndex(1, self.objective.size + 1, name="pass")
@@ -67,7 +73,7 @@ class History:
         return pd.DataFrame({name: each for name, each in columns.items() if each is not None}, index=passes)
 
     def plot(self, ax: Any = None) -> Any:
-        """The objective as a line, the changes as bars on the right axis; returns the matplotlib axes."""
+        """The objective as a line, the changes as bars with an axis on the right; returns the matplotlib axes."""
         from matplotlib.ticker import MaxNLocator
 
         ax = own_axes(ax, 6.0, 3.6)

@@ -9,36 +9,47 @@ import numpy as np
 
 from .._features.base import Floats, Subset
 from ._components import leading_plane
-from ._data import Clustered, Fitted, clustered
 from ._style import EDGE, MANY_MARKS, cluster_names, counted, legend, marks, own_panels, style_of
+from .view import Fitted, View, inspect
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-class View(NamedTuple):
-    """Samples in the first two components of some features."""
+class Components(NamedTuple):
+    """Samples in the first two principal components of some features.
+
+    places : ndarray of shape (n_samples, 2).
+    shares : share of the variance along each of the two components.
+    n_features : number of features.
+    n_missing : number of missing values that were filled.
+    """
 
     places: Floats
     shares: Floats
     n_features: int
-    n_gaps: int
+    n_missing: int
 
 
 @dataclass(frozen=True)
 class Projection:
     """Samples in the first two principal components of the chosen features and of all features, side by side.
 
-    Where few of many features make the clusters, they are apart on the left and hidden in noise on the right. Features
-    are standardized if the fit did so. Gaps are filled with the mean of the column, and a column of levels has an
-    indicator for every level.
+    If few of many features make the clusters, the clusters are apart on the left and hidden in noise on the right.
+    Features are standardized if the fit did so. Missing values are filled with the mean of the column, and a
+    categorical column has an indicator for each level, so the names of the levels do not matter.
 
     Attributes
     ----------
-    labels : cluster of every sample.
-    chosen, every : what is seen in the chosen features and in all: `places` of the samples, n x 2, `shares` of the
-        variance, the number of features, and the number of gaps that were filled.
-    standardized : whether every feature counts the same.
+    labels : ndarray of shape (n_samples,)
+        Cluster of every sample.
+    chosen : Components
+        The samples in the components of the chosen features: `places` of shape (n_samples, 2), `shares` of the
+        variance, the number of features and the number of missing values that were filled.
+    every : Components or None
+        The same for all features; None if they were not asked for.
+    standardized : bool
+        Whether every feature counts the same.
 
     Examples
     --------
@@ -55,58 +66,66 @@ class Projection:
     """
 
     labels: Subset
-    chosen: View
-    every: View
+    chosen: Components
+    every: Components | None
     standardized: bool
 
     @classmethod
     def from_estimator(cls, estimator: Fitted, X: Any) -> Self:
-        """From a fitted estimator and the data of its fit."""
-        data = clustered(estimator, X)
-        chosen, every = (_view(data, columns) for columns in (np.sort(data.chosen), np.arange(len(data.columns))))
-        return cls(data.labels, chosen, every, data.standardize)
+        """From a fitted estimator and the data that it was fitted to."""
+        return cls.from_view(inspect(estimator, X))
+
+    @classmethod
+    def from_view(cls, view: View, all_features: bool = True) -> Self:
+        """From a view; if not `all_features`, the chosen features alone are drawn."""
+        chosen = _components(view, np.sort(view.chosen))
+        every = _components(view, np.arange(len(view.names))) if all_features else None
+        return cls(view.labels, chosen, every, view.standardize)
+
+    @property
+    def panels(self) -> dict[str, Components]:
+        """What is drawn, by name."""
+        return {"chosen": self.chosen} | ({} if self.every is None else {"all": self.every})
 
     def frame(self) -> pd.DataFrame:
-        """A row for each sample: its cluster and its places in both planes."""
+        """One row per sample: its cluster and its two components of the chosen features and of all features."""
         import pandas as pd
 
-        places = np.hstack([self.chosen.places, self.every.places])
-        names = ["chosen 1", "chosen 2", "all 1", "all 2"]
-        table = pd.DataFrame(places, columns=names, index=pd.RangeIndex(self.labels.size, name="sample"))
-        table.insert(0, "cluster", self.labels)
-        return table
+        columns = {f"{name} {c + 1}": seen.places[:, c] for name, seen in self.panels.items() for c in (0, 1)}
+        index = pd.RangeIndex(self.labels.size, name="sample")
+        return pd.DataFrame({"cluster": self.labels, **columns}, index=index)
 
     def plot(self, axes: Any = None) -> Any:
-        """Both planes side by side, on two axes; returns the matplotlib axes."""
-        panels = own_panels(axes, 2, 4.6, 4.2, columns=2)
+        """One panel for the chosen features and one for all; returns the matplotlib axes."""
+        panels = own_panels(axes, len(self.panels), 4.6, 4.2, columns=2)
         names = cluster_names(np.bincount(self.labels))
-        titles = (counted(self.chosen.n_features, "chosen feature"), f"all {counted(self.every.n_features, 'feature')}")
-        for ax, view, title in zip(panels, (self.chosen, self.every), titles, strict=True):
-            _scatter(ax, view, self.labels, len(names))
-            gaps = f"\n{counted(view.n_gaps, 'gap')} filled with column means" if view.n_gaps else ""
-            ax.set_title(title + gaps, fontsize="medium")
+        for ax, (name, seen) in zip(panels, self.panels.items(), strict=True):
+            _scatter(ax, seen, self.labels, len(names))
+            n = seen.n_features
+            title = counted(n, "chosen feature") if name == "chosen" else f"all {counted(n, 'feature')}"
+            filled = f"\n{counted(seen.n_missing, 'missing value')} filled with column means" if seen.n_missing else ""
+            ax.set_title(title + filled, fontsize="medium")
             units = "standardized" if self.standardized else "in units of the data"
-            ax.set_xlabel(f"first component ({view.shares[0]:.1%} of variance, {units})")
-            ax.set_ylabel(f"second component ({view.shares[1]:.1%} of variance)")
-            if not view.shares[1]:
+            ax.set_xlabel(f"first component ({seen.shares[0]:.1%} of variance, {units})")
+            ax.set_ylabel(f"second component ({seen.shares[1]:.1%} of variance)")
+            if not seen.shares[1]:
                 ax.set(yticks=[], ylim=(-1.0, 1.0), ylabel="no second component")
         legend(panels, marks(names), axes is None)
         return np.array(panels)
 
 
-def _view(data: Clustered, columns: Subset) -> View:
-    gaps = 0 if data.is_sparse else sum(int(np.isnan(data.block(some)).sum()) for some in data.blocks(columns))
-    return View(*leading_plane(data, columns), columns.size, gaps)
+def _components(view: View, columns: Subset) -> Components:
+    return Components(*leading_plane(view, columns), columns.size, view.n_missing(columns))
 
 
-def _scatter(ax: Any, view: View, labels: Subset, k: int) -> None:
-    """The samples, a color and a mark for each cluster."""
+def _scatter(ax: Any, seen: Components, labels: Subset, k: int) -> None:
+    """The samples, with a color and a mark for each cluster."""
     n = labels.size
     size = float(np.clip(140.0 / np.sqrt(n), 2.0, 6.0))
     # Among very many marks the edges would hide the colors.
     look: dict[str, Any] = EDGE if n <= MANY_MARKS else {"mew": 0.0, "alpha": 0.6}
     for c in range(k):
-        (color, mark, _), places = style_of(c), view.places[labels == c]
+        (color, mark, _), places = style_of(c), seen.places[labels == c]
         ax.plot(*places.T, mark, color=color, ms=size, rasterized=n > MANY_MARKS, **look)
     for line in (ax.axhline, ax.axvline):
         line(0, color="0.85", lw=0.8, zorder=0)

@@ -7,18 +7,17 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.utils.validation import check_is_fitted
 
 from .._features.base import Floats
-from ._data import Fitted
 from ._style import GRAY, MANY_MARKS, STYLES, counted, legend_above, own_axes, plain
+from .view import Fitted, View, inspect
 
 if TYPE_CHECKING:
     import pandas as pd
 
-# Up to so many features, each has its name below the axis; beyond, the best are listed.
+# Up to this many features, each has its name below the axis; with more, the best are listed.
 ALL_NAMED, LISTED = 40, 10
-# From so many features on, the ranks are on a log scale: the first ones are what matters.
+# From this many features on, the ranks are on a log scale: the first ones matter most.
 LOG_FROM = 100
 
 
@@ -28,10 +27,14 @@ class FeatureScores:
 
     Attributes
     ----------
-    features : names, from the highest score to the lowest.
-    scores : their scores, in [0, 1].
-    chosen : which of them are chosen.
-    weights : how many times each counts, where the method has weights; else None.
+    features : tuple of str
+        Names, from the highest score to the lowest.
+    scores : ndarray of shape (n_features,)
+        Their scores, in [0, 1].
+    chosen : ndarray of bool of shape (n_features,)
+        Which of them are chosen.
+    weights : ndarray of shape (n_features,) or None
+        Their weights, for methods that have weights.
 
     Examples
     --------
@@ -54,18 +57,19 @@ class FeatureScores:
     weights: Floats | None = None
 
     @classmethod
-    def from_estimator(cls, estimator: Fitted) -> Self:
-        """From what a fitted estimator says of its features."""
-        check_is_fitted(estimator)
-        scores, names = estimator.feature_scores_, estimator._names()
-        weights = getattr(estimator, "feature_weights_", None)
-        order = np.argsort(-scores, kind="stable")
-        chosen = estimator.support_[order]
-        own = None if weights is None else weights[order]
-        return cls(tuple(names[a] for a in order.tolist()), scores[order], chosen, own)
+    def from_estimator(cls, estimator: Fitted, X: Any = None) -> Self:
+        """From a fitted estimator; the data are not needed."""
+        return cls.from_view(inspect(estimator))
+
+    @classmethod
+    def from_view(cls, view: View) -> Self:
+        """From a view."""
+        order = np.argsort(-view.scores, kind="stable")
+        weights = None if view.weights is None else view.weights[order]
+        return cls(tuple(view.names[a] for a in order.tolist()), view.scores[order], view.is_chosen[order], weights)
 
     def frame(self) -> pd.DataFrame:
-        """A row for each feature, by rank: name, score, whether it is chosen, its weight if there are weights."""
+        """One row per feature, by rank: name, score, whether it is chosen, and its weight if there are weights."""
         import pandas as pd
 
         rank = pd.RangeIndex(1, len(self.features) + 1, name="rank")
@@ -75,12 +79,12 @@ class FeatureScores:
 
     @property
     def is_cut(self) -> bool:
-        """Whether the chosen features are those of highest score, so that a line parts them from the others."""
+        """Whether the chosen features are those of highest score, so that a line separates them from the others."""
         n_chosen = int(self.chosen.sum())
         return bool(self.chosen[:n_chosen].all()) and n_chosen < self.chosen.size
 
     def plot(self, ax: Any = None) -> Any:
-        """Scores by rank, the chosen apart from the others, with names of the best; returns the matplotlib axes."""
+        """Scores by rank, chosen or not, with the names of the best; returns the matplotlib axes."""
         p = len(self.features)
         all_named = p <= ALL_NAMED
         longest = max(map(len, map(plain, self.features))) if all_named else 0

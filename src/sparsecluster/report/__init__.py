@@ -1,6 +1,7 @@
-"""A result as a dict first and a page second."""
+"""A result as a dictionary first and a page second."""
 
-from .page import report_page, write_report
+from .page import report_page
 from .summary import summarize
+from .write import write_report
 
 __all__ = ["report_page", "summarize", "write_report"]

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from functools import cache
 from importlib.resources import files
-from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template, UndefinedError
-
-from .._utils.files import write
 
 # These parts of a summary are written into the page; the script draws the others.
 WRITTEN = ("settings", "sentences", "warnings", "notes")
@@ -37,9 +34,11 @@ def report_page(result: dict[str, Any]) -> str:
     --------
     >>> from sparsecluster import SASClustering
     >>> from sparsecluster.datasets import shifted_groups
+    >>> from sparsecluster.inspection import inspect
     >>> from sparsecluster.report import report_page, summarize
     >>> X = shifted_groups(mu=2.0, n_features=30, n_useful=5, group_size=10).X
-    >>> result = summarize(SASClustering(n_clusters=3, n_features_to_select=5).fit(X), X, title="My data")
+    >>> view = inspect(SASClustering(n_clusters=3, n_features_to_select=5).fit(X), X)
+    >>> result = summarize(view, title="My data")
     >>> "<h1>My data</h1>" in report_page(result)
     True
     """
@@ -50,24 +49,6 @@ def report_page(result: dict[str, Any]) -> str:
         return _template().render(result, data=data, css=css, script=script)
     except UndefinedError as error:
         raise ValueError(f"The summary of the result is incomplete: {error}.") from error
-
-
-def write_report(result: dict[str, Any], file: str | Path) -> Path:
-    """Write the page of a result to a file, replacing an existing file only when the new one is complete.
-
-    Parameters
-    ----------
-    result : dict
-        Summary of a fitted estimator, as returned by `summarize` or read from `summary.json`.
-    file : str or Path
-        File to write.
-
-    Returns
-    -------
-    Path
-        The file.
-    """
-    return write(Path(file), report_page(result))
 
 
 @cache

@@ -1,9 +1,8 @@
 "use strict";
 (() => {
   const data = JSON.parse(document.getElementById("data").textContent);
-  // Okabe and Ito's colors, told apart by color-blind readers; marks differ too.
-  const colors = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8a7000", "#7f7f7f"];
-  const color = (c) => colors[c % colors.length];
+  // Color and mark of every cluster, the same that matplotlib draws.
+  const color = (c) => data.palette[c].color;
   const svgNS = "http://www.w3.org/2000/svg";
   const find = (id) => document.getElementById(id);
   const make = (tag, text, className) => {
@@ -17,16 +16,23 @@
     for (const [key, value] of Object.entries(attributes)) node.setAttribute(key, value);
     return node;
   };
+  // The mark of a cluster, of a radius in pixels, at a place of a drawing.
+  const mark = (c, radius, x, y) => draw("path", { d: data.palette[c].path, fill: color(c), class: "mark", transform: `translate(${x} ${y}) scale(${radius})` });
+  const swatch = (c) => {
+    const node = draw("svg", { viewBox: "-7 -7 14 14", class: "swatch", "aria-hidden": "true" });
+    node.append(mark(c, 4.6, 0, 0));
+    return node;
+  };
   const number = (value) => (value === null || value === undefined ? "" : typeof value === "number" ? +value.toPrecision(4) : value);
 
-  // A line that begins with a name; one that turns the direction of text turns only itself.
+  // A line that begins with a name. A name that is written from right to left does not turn the rest of the line.
   const line = (name, text) => {
     const node = make("li");
     node.append(make("bdi", name), text);
     return node;
   };
 
-  // ---- a line of text beside the pointer
+  // ---- a tooltip beside the pointer
   const tip = find("tip");
   const showTip = (event, text) => {
     tip.textContent = text;
@@ -135,25 +141,25 @@
   // ---- the gap curve
   function gap() {
     const g = data.gap, place = find("gap");
-    if (!g) { place.append(make("p", "Nothing was tuned by the gap statistic.", "quiet")); return; }
+    if (!g) { place.append(make("p", "The gap statistic was not used: nothing was tuned.", "quiet")); return; }
     const box = { left: 56, right: 700, top: 14, bottom: 250 };
     const svg = draw("svg", { viewBox: "0 0 720 300", role: "img", tabindex: "0", "aria-label": `Gap statistic over ${g.s.length} sizes, chosen: ${g.parameter} = ${number(g.chosen)}. Use the arrow keys to read it.` });
     const low = Math.min(...g.gap.map((v, i) => v - g.error[i])), high = Math.max(...g.gap.map((v, i) => v + g.error[i]));
     const x = scale(g.s[0], g.s[g.s.length - 1], box.left, box.right, g.s[0] > 0), y = scale(low, high, box.bottom, box.top);
     axes(svg, box, x, y, [g.parameter === "s" ? "number of features s" : g.parameter, "gap"]);
     const line = (sign) => g.s.map((s, i) => `${x.at(s)},${y.at(g.gap[i] + sign * g.error[i])}`);
-    svg.append(draw("path", { d: "M" + line(1).join("L") + "L" + line(-1).reverse().join("L") + "Z", fill: colors[0], opacity: ".35" }));
-    svg.append(draw("path", { d: "M" + line(0).join("L"), fill: "none", stroke: colors[0], "stroke-width": "2" }));
-    svg.append(draw("path", { d: `M${x.at(g.chosen)},${box.top}V${box.bottom}`, stroke: colors[1], "stroke-dasharray": "6 4" }));
-    const mark = draw("circle", { r: 5, fill: colors[1], visibility: "hidden" });
-    svg.append(mark);
+    svg.append(draw("path", { d: "M" + line(1).join("L") + "L" + line(-1).reverse().join("L") + "Z", class: "band" }));
+    svg.append(draw("path", { d: "M" + line(0).join("L"), class: "curve" }));
+    svg.append(draw("path", { d: `M${x.at(g.chosen)},${box.top}V${box.bottom}`, class: "cut" }));
+    const spot = draw("circle", { r: 5, class: "spot", visibility: "hidden" });
+    svg.append(spot);
     const read = find("gap-read");
     let at = g.s.indexOf(g.chosen);
     const point = (i) => {
       at = i;
-      mark.setAttribute("cx", x.at(g.s[i]));
-      mark.setAttribute("cy", y.at(g.gap[i]));
-      mark.setAttribute("visibility", "visible");
+      spot.setAttribute("cx", x.at(g.s[i]));
+      spot.setAttribute("cy", y.at(g.gap[i]));
+      spot.setAttribute("visibility", "visible");
       read.textContent = `${g.parameter} = ${number(g.s[i])}: gap ${number(g.gap[i])}, standard error ${number(g.error[i])}`;
       return read.textContent;
     };
@@ -187,16 +193,16 @@
     const figure = make("div"), heading = make("h3", title);
     figure.append(heading);
     const p = data.projection[part];
-    if (!p) { figure.append(make("p", "Too large to draw, or not numbers.", "quiet")); return figure; }
+    if (!p) { figure.append(make("p", data.projection.notes[part], "quiet")); return figure; }
+    if (p.n_missing) figure.append(make("p", `${p.n_missing.toLocaleString()} missing values are filled with the mean of their column.`, "quiet"));
     const box = { left: 46, right: 390, top: 12, bottom: 300 };
     const svg = draw("svg", { viewBox: "0 0 400 346", role: "img", "aria-label": `${title}: ${p.x.length} samples in two principal components` });
     const x = scale(Math.min(...p.x), Math.max(...p.x), box.left + 6, box.right - 6), y = scale(Math.min(...p.y), Math.max(...p.y), box.bottom - 6, box.top + 6);
-    axes(svg, box, x, y, [`first component, ${Math.round(100 * p.shares[0])} %`, `second, ${Math.round(100 * (p.shares[1] ?? 0))} %`]);
+    axes(svg, box, x, y, [`first component (${Math.round(100 * p.shares[0])}% of variance)`, p.shares[1] ? `second component (${Math.round(100 * p.shares[1])}% of variance)` : "no second component"]);
     p.x.forEach((_, i) => {
       const c = data.projection.clusters[i], cx = x.at(p.x[i]), cy = y.at(p.y[i]);
-      const node = c % 3 === 0 ? draw("circle", { cx, cy, r: 4.2 }) : c % 3 === 1 ? draw("rect", { x: cx - 3.7, y: cy - 3.7, width: 7.4, height: 7.4 }) : draw("path", { d: `M${cx},${cy - 5}l4.6,8.4h-9.2z` });
-      node.setAttribute("fill", color(c));
-      node.setAttribute("class", "dot");
+      const node = mark(c, 4.2, cx, cy);
+      node.classList.add("dot");
       node.addEventListener("pointermove", (event) => showTip(event, `${data.projection.samples[i]}: cluster ${c}`));
       node.addEventListener("pointerleave", hideTip);
       svg.append(node);
@@ -234,9 +240,8 @@
   function projection() {
     const bar = make("div", undefined, "bar");
     data.sizes.forEach((size, c) => {
-      const button = make("button"), swatch = make("span", undefined, "swatch");
-      swatch.style.background = color(c);
-      button.append(swatch, `cluster ${c} (${size})`);
+      const button = make("button");
+      button.append(swatch(c), `cluster ${c} (${size.toLocaleString()})`);
       button.setAttribute("aria-pressed", "false");
       button.addEventListener("click", () => {
         only = only === c ? null : c;
@@ -250,60 +255,69 @@
     find("projection").append(bar, pair);
   }
 
-  // ---- the heatmap, on a canvas: a pixel a value
+  // ---- the heatmap: a pixel per value on a canvas, with the clusters of the samples on its left and of the columns above
+  function strip(clusters, className) {
+    const node = make("div", undefined, className);
+    node.setAttribute("aria-hidden", "true");
+    for (let from = 0, to = 0; from < clusters.length; from = to) {
+      while (to < clusters.length && clusters[to] === clusters[from]) to += 1;
+      const c = clusters[from], part = make("div", (to - from) / clusters.length > 0.02 ? String(c) : "");
+      part.style.flexGrow = to - from;
+      part.style.background = color(c);
+      part.style.color = data.palette[c].ink;
+      part.title = `cluster ${c}`;
+      node.append(part);
+    }
+    return node;
+  }
   function heatmap() {
-    const h = data.heatmap, place = find("heatmap");
-    if (!h.values.length) { place.append(make("p", "There is nothing to draw.", "quiet")); return; }
-    const rows = h.values.length, columns = h.features.length, canvas = make("canvas");
-    // Few features are drawn wide, so that the strip that names the clusters stays narrow.
-    const unit = Math.max(1, Math.ceil(60 / columns)), side = Math.max(3, Math.round(0.05 * columns * unit));
-    canvas.width = columns * unit + side;
+    const h = data.heatmap, place = find("heatmap"), rows = h.values.length, columns = h.features.length;
+    if (h.notes.length) place.append(make("p", h.notes.join(" "), "quiet"));
+    if (!rows) return;
+    const canvas = make("canvas"), frame = make("div", undefined, "heatmap");
+    canvas.width = columns;
     canvas.height = rows;
-    canvas.style.aspectRatio = `${Math.max(columns, 12)} / ${Math.max(8, Math.min(columns, rows / 2))}`;
-    canvas.style.maxHeight = "34rem";
     canvas.setAttribute("role", "img");
-    canvas.setAttribute("aria-label", `Heatmap of ${rows} samples by ${columns} features, samples in the order of clusters`);
-    const context = canvas.getContext("2d"), image = context.createImageData(canvas.width, rows);
-    // From blue over near white to orange, safe for color-blind readers.
-    const shade = (v) => { const t = Math.min(1, Math.abs(v) / 30), to = v < 0 ? [0, 84, 147] : [184, 74, 0]; return to.map((c) => Math.round(246 + (c - 246) * t)); };
+    canvas.setAttribute("aria-label", `Heatmap of ${rows} samples by ${columns} columns, samples in the order of clusters`);
+    frame.style.aspectRatio = `${Math.max(columns, 12)} / ${Math.max(8, Math.min(columns, rows / 2))}`;
+    const context = canvas.getContext("2d"), image = context.createImageData(columns, rows);
     const rgb = (hex) => [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16));
-    h.values.forEach((line, i) => {
-      const cluster = rgb(color(h.samples[i].cluster));
-      for (let j = 0; j < canvas.width; j += 1) {
-        const [r, g, b] = j < side - 1 ? cluster : j < side ? [255, 255, 255] : shade(line[Math.floor((j - side) / unit)]);
-        image.data.set([r, g, b, 255], 4 * (i * canvas.width + j));
-      }
-    });
+    const [below, middle, above] = h.colors.map(rgb), missing = rgb(h.missing);
+    const shade = (v) => {
+      const t = Math.min(1, Math.abs(v) / (10 * h.limit)), to = v < 0 ? below : above;
+      return middle.map((from, i) => Math.round(from + (to[i] - from) * t));
+    };
+    h.values.forEach((line, i) => line.forEach((v, j) => image.data.set([...(v === null ? missing : shade(v)), 255], 4 * (i * columns + j))));
     context.putImageData(image, 0, 0);
+    const words = (i, j) => {
+      const v = h.values[i][j], sample = `${h.samples[i].id}, cluster ${h.samples[i].cluster}, ${h.features[j]}: `;
+      return sample + (v === null ? "missing" : h.is_level[j] ? (v > 0 ? "yes" : "no") : `${(v / 10).toFixed(1)} sd`);
+    };
     canvas.addEventListener("pointermove", (event) => {
-      const rect = canvas.getBoundingClientRect();
-      const i = Math.floor(((event.clientY - rect.top) / rect.height) * rows), j = Math.floor((Math.floor(((event.clientX - rect.left) / rect.width) * canvas.width) - side) / unit);
-      if (i < 0 || i >= rows) { hideTip(); return; }
-      const sample = `${h.samples[i].id}, cluster ${h.samples[i].cluster}`;
-      showTip(event, j < 0 || j >= columns ? sample : `${sample}, ${h.features[j]}: ${(h.values[i][j] / 10).toFixed(1)} sd`);
+      const rect = canvas.getBoundingClientRect(), inside = (at, from, length, count) => Math.max(0, Math.min(count - 1, Math.floor(((at - from) / length) * count)));
+      showTip(event, words(inside(event.clientY, rect.top, rect.height, rows), inside(event.clientX, rect.left, rect.width, columns)));
     });
     canvas.addEventListener("pointerleave", hideTip);
-    place.append(canvas);
+    frame.append(strip(h.singled_out, "above"), strip(h.samples.map((sample) => sample.cluster), "beside"), canvas);
+    place.append(frame, scaleOf(h));
+  }
+  function scaleOf(h) {
+    const node = make("p", undefined, "quiet scale"), bar = make("span", undefined, "gradient");
+    bar.style.background = `linear-gradient(to right, ${h.colors.join(", ")})`;
+    node.append(`${-h.limit} sd or less `, bar, ` ${h.limit} sd or more. The strips show the clusters: of the samples on the left; above, the one that a column singles out.`);
+    return node;
   }
 
   // ---- which features make which cluster
   function profiles() {
-    const chosen = data.features.rows.filter((row) => row.chosen && row.centers);
-    data.sizes.forEach((size, c) => {
-      const box = make("div"), heading = make("h3"), swatch = make("span", undefined, "swatch"), list = make("ol");
-      swatch.style.background = color(c);
-      heading.append(swatch, `Cluster ${c}: ${size} samples`);
-      const numbers = chosen.filter((row) => row.centers.every((v) => typeof v === "number"));
-      const stands = (row) => {
-        const others = row.centers.filter((_, i) => i !== c), mean = others.reduce((a, b) => a + b, 0) / others.length;
-        const spread = Math.max(...row.centers) - Math.min(...row.centers) || 1;
-        return { mean, by: ((row.centers[c] - mean) / spread) * row.score };
-      };
-      const ranked = numbers.map((row) => ({ row, ...stands(row) })).sort((a, b) => Math.abs(b.by) - Math.abs(a.by)).slice(0, 8);
-      ranked.forEach(({ row, mean, by }) => list.append(line(row.name, `: ${number(row.centers[c])}, ${by > 0 ? "above" : "below"} the others' ${number(mean)}`)));
-      chosen.filter((row) => !numbers.includes(row)).slice(0, 8 - Math.min(8, ranked.length) + 3).forEach((row) => list.append(line(row.name, `: mostly ${row.centers[c] ?? "unknown"}`)));
+    const place = find("profiles");
+    if (data.profiles.note) place.append(make("p", data.profiles.note, "quiet"));
+    data.profiles.clusters.forEach((best, c) => {
+      const box = make("div"), heading = make("h3"), list = make("ol");
+      heading.append(swatch(c), `Cluster ${c}: ${data.sizes[c].toLocaleString()} samples`);
+      best.forEach((each) => list.append(line(each.name, `: ${each.words}, explains ${Math.round(100 * each.explained)}%`)));
       box.append(heading, list);
-      find("profiles").append(box);
+      place.append(box);
     });
   }
 
@@ -319,9 +333,9 @@
   if (data.features.rows.some((r) => r.weight !== undefined)) featureColumns.push({ title: "weight", value: (r) => r.weight });
   if (data.features.rows.some((r) => r.centers)) data.sizes.forEach((_, c) => featureColumns.push({ title: `cluster ${c}`, value: (r) => r.centers?.[c] ?? "" }));
   table("features", featureColumns, data.features.rows, "features");
-  const itemColumns = [{ title: "sample", text: true, value: (r) => r.id }, { title: "cluster", value: (r) => r.cluster }];
-  if (data.samples.rows.some((r) => r.distance !== undefined)) itemColumns.push(
+  const sampleColumns = [{ title: "sample", text: true, value: (r) => r.id }, { title: "cluster", value: (r) => r.cluster }];
+  if (data.samples.rows.some((r) => r.distance !== undefined)) sampleColumns.push(
     { title: "distance", value: (r) => r.distance }, { title: "second best", value: (r) => r.second }, { title: "silhouette", value: (r) => r.silhouette });
-  table("samples", itemColumns, data.samples.rows, "samples");
+  table("samples", sampleColumns, data.samples.rows, "samples");
   document.documentElement.dataset.ready = "yes";
 })();

@@ -1,4 +1,4 @@
-"""summarize(result) -> dict: everything that a page, a file or a notebook shows of a fit."""
+"""summarize(view) -> dict: everything that a page, a file or a notebook shows of a fit."""
 
 from __future__ import annotations
 
@@ -8,62 +8,78 @@ from typing import Any
 
 import numpy as np
 
-from .._features.base import Floats
+from .._features.base import Subset
 from .._version import __version__
-from .columns import drawable, standardized, two_components
-from .samples import placed
+from ..inspection._style import DIVERGING, MISSING, palette
+from ..inspection.contributions import Contributions
+from ..inspection.heatmap import LIMIT, Heatmap, thinned
+from ..inspection.projection import Projection
+from ..inspection.view import View
 
-# What is embedded in a page at most; the page says so where there is more.
-MOST_FEATURES, MOST_ITEMS, MOST_DRAWN_ITEMS, MOST_DRAWN_FEATURES = 3000, 2000, 300, 60
+# What is embedded in a page at most; the page says so if there is more.
+MOST_FEATURES, MOST_SAMPLES, MOST_DRAWN_SAMPLES, MOST_DRAWN_FEATURES, MOST_SIZES = 3000, 2000, 300, 60, 600
+# Features in the list of what makes a cluster.
+MOST_TELLING = 8
 # A cluster this small is worth a warning, and so is choosing nearly everything, or explaining nearly nothing.
 SMALL_CLUSTER, NEARLY_ALL, LITTLE = 3, 0.9, 0.05
-# Principal components of all features of more values than this are not worth the wait.
-MOST_VALUES = 50_000_000
+# Principal components of a table with more values than this are not worth the wait.
+MOST_VALUES = 20_000_000
 
 
 def summarize(
-    estimator: Any,
-    X: Any,
-    *,
-    ids: Sequence[str] | None = None,
-    names: Sequence[str] | None = None,
-    command: str | None = None,
-    notes: Sequence[str] = (),
-    title: str = "Sparse clustering",
+    view: View, *, title: str = "Sparse clustering", notes: Sequence[str] = (), command: str | None = None
 ) -> dict[str, Any]:
-    """What a fit found, in plain Python values: JSON can hold it, a page can show it.
+    """What a fit found, in plain Python values that can be stored as JSON.
 
+    Parameters
+    ----------
+    view : View
+        The fit, as `sparsecluster.inspection.inspect` reads it.
+    title : str, default="Sparse clustering"
+        Title of the page.
+    notes : sequence of str, default=()
+        What a reader should know besides, such as how the table was prepared.
+    command : str, default=None
+        The command line that made the result.
+
+    Returns
+    -------
+    dict
+        Numbers and words of the page; `report_page` makes the page of it.
+
+    Examples
+    --------
     >>> from sparsecluster import SASClustering
     >>> from sparsecluster.datasets import shifted_groups
+    >>> from sparsecluster.inspection import inspect
+    >>> from sparsecluster.report import summarize
     >>> X, *_ = shifted_groups(mu=2.0, n_features=30, n_useful=5, group_size=10)
-    >>> result = summarize(SASClustering(n_clusters=3, n_permutations=5).fit(X), X)
+    >>> result = summarize(inspect(SASClustering(n_clusters=3, n_permutations=5).fit(X), X))
     >>> result["sizes"], result["n_chosen"]
     ([10, 10, 10], 5)
     >>> print(result["sentences"][0])
-    3 groups of 10, 10 and 10 samples; 5 of 30 features make them.
+    3 clusters of 10, 10 and 10 samples, made by 5 of 30 features.
     """
-    labels = np.asarray(estimator.labels_)
-    names = list(estimator._names() if names is None else names)
-    ids = [str(each) for each in (range(labels.size) if ids is None else ids)]
-    sizes = np.bincount(labels).tolist()
     result: dict[str, Any] = {
         "title": title,
-        "method": type(estimator).__name__,
-        "n_samples": int(labels.size),
-        "n_features": len(names),
-        "n_chosen": int(estimator.support_.sum()),
-        "sizes": sizes,
-        "explained": float(estimator.feature_scores_[estimator.support_].mean()),
-        "gap": _gap(estimator),
-        "features": _features(estimator, names),
-        "samples": _samples(estimator, X, ids),
-        "heatmap": _heatmap(estimator, X, ids, names),
-        "projection": _projection(estimator, X, ids),
-        "settings": _settings(estimator, command),
+        "method": view.method,
+        "n_samples": int(view.labels.size),
+        "n_features": len(view.names),
+        "n_chosen": int(view.chosen.size),
+        "sizes": view.sizes.tolist(),
+        "palette": palette(view.sizes.size),
+        "explained": float(view.scores[view.chosen].mean()),
+        "gap": _gap(view),
+        "features": _features(view),
+        "samples": _samples(view),
+        "profiles": _profiles(view),
+        "heatmap": _heatmap(view),
+        "projection": _projection(view),
+        "settings": _settings(view, command),
         "notes": list(notes),
     }
     result["sentences"] = _sentences(result)
-    result["warnings"] = _warnings(result, estimator)
+    result["warnings"] = _warnings(result)
     return result
 
 
@@ -76,43 +92,45 @@ def _listed(numbers: Sequence[int]) -> str:
 
 
 def _sentences(result: dict[str, Any]) -> list[str]:
-    chosen, total = f"{result['n_chosen']:,}", f"{result['n_features']:,}"
+    chosen, total, sizes = f"{result['n_chosen']:,}", f"{result['n_features']:,}", result["sizes"]
     sentences = [
-        f"{len(result['sizes'])} groups of {_listed(result['sizes'])} samples; {chosen} of {total} features make them.",
-        f"The groups explain {result['explained']:.0%} of the spread of these features on average.",
+        f"{len(sizes)} clusters of {_listed(sizes)} samples, made by {chosen} of {total} features.",
+        f"The clusters explain {result['explained']:.0%} of the variation of these features on average.",
     ]
     best = [row for row in result["features"]["rows"] if row["chosen"]][:3]
     if best:
         told = ", ".join(f"{row['name']} ({row['score']:.0%})" for row in best)
-        sentences.append(f"Most telling: {told}.")
+        sentences.append(f"Most informative features: {told}.")
     rest = result["features"]["rest"]
     if rest is not None:
-        sentences.append(f"Of the features not chosen they explain {rest:.0%}: without those the groups stay the same.")
+        sentences.append(f"They explain {rest:.0%} of the variation of the features that were not chosen.")
     return sentences
 
 
-def _warnings(result: dict[str, Any], estimator: Any) -> list[str]:
-    found = []
-    small = [size for size in result["sizes"] if size < SMALL_CLUSTER]
+def _warnings(result: dict[str, Any]) -> list[str]:
+    found, gap = [], result["gap"]
+    small = sum(size < SMALL_CLUSTER for size in result["sizes"])
     if small:
-        found.append(f"{len(small)} of the groups have fewer than {SMALL_CLUSTER} samples: they may be outliers.")
-    is_tuned = result["gap"] is not None and result["gap"]["parameter"] in ("s", "l1_bound")
+        have = "1 cluster has" if small == 1 else f"{small} clusters have"
+        found.append(f"{have} fewer than {SMALL_CLUSTER} samples, which may be outliers.")
+    is_tuned = gap is not None and gap["parameter"] in ("s", "l1_bound")
     if is_tuned and result["n_chosen"] > NEARLY_ALL * result["n_features"] and result["n_features"] > 10:
         found.append(
-            "Nearly all features were chosen. On strongly correlated data the gap statistic does so; "
+            "Nearly all features were chosen, as the gap statistic tends to do on strongly correlated data. "
             'null="fixed" or rule="1se" choose fewer.'
         )
     if result["explained"] < LITTLE:
-        found.append("The groups explain next to nothing of the chosen features: there may be no groups.")
-    gap = result["gap"]
+        found.append("The clusters explain next to nothing of the chosen features: there may be no clusters.")
     if gap is not None and gap["s"] and gap["best"] <= gap["best_error"]:
         found.append(
             "The gap statistic is within one standard error of zero: permuted data cluster about as well. There may be "
-            "no groups, or fewer or more than were asked for."
+            "no clusters, or their number may be another."
         )
     kept_out = result["features"]["constant"]
     if kept_out:
-        found.append(f"{kept_out:,} features are constant or hardly ever seen, and were kept out.")
+        words = "1 feature is constant or nearly always missing, and was" if kept_out == 1 else (
+            f"{kept_out:,} features are constant or nearly always missing, and were")  # fmt: skip
+        found.append(f"{words} left out of the clustering.")
     return found
 
 
@@ -120,50 +138,47 @@ def _warnings(result: dict[str, Any], estimator: Any) -> list[str]:
 
 
 def _rounded(values: Any, digits: int = 4) -> Any:
-    """Numbers short enough for a page; None for what is no number."""
+    """Numbers short enough for a page; None for NaN."""
     array = np.asarray(values, dtype=np.float64)
     return [None if value != value else float(f"{value:.{digits}g}") for value in array.ravel().tolist()]
 
 
-def _gap(estimator: Any) -> dict[str, Any] | None:
-    curve = getattr(estimator, "gap_curve_", None)
-    if curve is None:
+def _gap(view: View) -> dict[str, Any] | None:
+    curve = view.curves.get("gap_curve_")
+    if curve is None or curve.error is None:
         return None
     # A curve of many sizes is thinned evenly on the log scale; the chosen size stays.
-    at = np.unique(np.geomspace(1, curve.sizes.size, min(curve.sizes.size, 600)).round().astype(int) - 1)
-    chosen = int(np.flatnonzero(curve.sizes == curve.chosen)[0])
+    n_values, chosen = curve.values.size, curve.place
+    at = np.unique(np.geomspace(1, n_values, min(n_values, MOST_SIZES)).round().astype(int) - 1)
     at = np.union1d(at, [chosen])
     return {
         "parameter": curve.parameter,
-        "s": [float(value) for value in curve.sizes[at]],
-        "gap": _rounded(curve.gap[at]),
+        "s": [float(value) for value in curve.values[at]],
+        "gap": _rounded(curve.score[at]),
         "error": _rounded(curve.error[at]),
         "chosen": float(curve.chosen),
-        "best": float(curve.gap[chosen]),
+        "best": float(curve.score[chosen]),
         "best_error": float(curve.error[chosen]),
     }
 
 
-def _features(estimator: Any, names: list[str]) -> dict[str, Any]:
-    scores, chosen = np.asarray(estimator.feature_scores_), np.asarray(estimator.support_)
-    weights = getattr(estimator, "feature_weights_", None)
-    # Chosen ones first, each kind from the best down.
-    order = np.lexsort((-scores, ~chosen))
-    centers = getattr(estimator, "cluster_centers_", None)
+def _features(view: View) -> dict[str, Any]:
+    scores, is_chosen = view.scores, view.is_chosen
     rows = []
-    for a in order[:MOST_FEATURES].tolist():
-        row: dict[str, Any] = {"name": names[a], "chosen": bool(chosen[a]), "score": float(f"{scores[a]:.4g}")}
-        if weights is not None:
-            row["weight"] = float(f"{weights[a]:.4g}")
-        if centers is not None:
-            row["centers"] = [_shown(value) for value in centers[:, a].tolist()]
+    # Chosen features first, then the others, the highest scores first.
+    for a in np.lexsort((-scores, ~is_chosen))[:MOST_FEATURES].tolist():
+        row: dict[str, Any] = {"name": view.names[a], "chosen": bool(is_chosen[a]), "score": float(f"{scores[a]:.4g}")}
+        if view.weights is not None:
+            row["weight"] = float(f"{view.weights[a]:.4g}")
+        if view.centers is not None:
+            row["centers"] = [_shown(value) for value in view.centers[:, a].tolist()]
         rows.append(row)
-    rest = scores[~chosen & (scores > 0)]
+    rest = scores[~is_chosen & (scores > 0)]
     return {
         "rows": rows,
-        "left_out": max(0, len(names) - MOST_FEATURES),
+        "left_out": max(0, scores.size - MOST_FEATURES),
         "rest": float(rest.mean()) if rest.size else None,
-        "constant": int((scores == 0).sum() - (chosen & (scores == 0)).sum()) if (~chosen).any() else 0,
+        "constant": int((~is_chosen & (scores == 0)).sum()),
     }
 
 
@@ -173,85 +188,93 @@ def _shown(value: Any) -> Any:
     return float(f"{value:.4g}") if isinstance(value, float) else value if isinstance(value, int) else str(value)
 
 
-def _thinned(labels: Any, most: int) -> Any:
-    """Samples evenly from every cluster, cluster after cluster, and some of each however small."""
-    labels = np.asarray(labels)
-    groups = [np.flatnonzero(labels == c) for c in range(int(labels.max()) + 1)]
-    if labels.size <= most:
-        return np.concatenate(groups)
-    counts = [max(1, min(group.size, round(most * group.size / labels.size))) for group in groups if group.size]
-    kept = [group for group in groups if group.size]
-    return np.concatenate(
-        [group[np.linspace(0, group.size - 1, n).astype(int)] for group, n in zip(kept, counts, strict=True)]
-    )
+def _some_samples(view: View) -> Subset:
+    """The samples that a page shows, in the order of the table."""
+    return np.sort(thinned(np.argsort(view.labels, kind="stable"), view.labels, MOST_SAMPLES))
 
 
-def _samples(estimator: Any, X: Any, ids: list[str]) -> dict[str, Any]:
-    labels = np.asarray(estimator.labels_)
-    known = placed(estimator, X)
-    shown = _thinned(labels, MOST_ITEMS)
+def _samples(view: View) -> dict[str, Any]:
+    placed = view.places_of_samples()
     rows = []
-    for i in np.sort(shown).tolist():
-        row: dict[str, Any] = {"id": ids[i], "cluster": int(labels[i])}
-        if known is not None:
-            row["distance"], row["silhouette"] = _rounded([known.distance[i], known.silhouette[i]])
-            row["second"] = int(known.second[i])
+    for i in _some_samples(view).tolist():
+        row: dict[str, Any] = {"id": view.ids[i], "cluster": int(view.labels[i])}
+        if placed is not None:
+            row["distance"], row["silhouette"] = _rounded([placed.distance[i], placed.silhouette[i]])
+            row["second"] = int(placed.second[i])
         rows.append(row)
-    return {"rows": rows, "left_out": int(labels.size - len(rows))}
+    return {"rows": rows, "left_out": int(view.labels.size - len(rows))}
 
 
-def _heatmap(estimator: Any, X: Any, ids: list[str], names: list[str]) -> dict[str, Any]:
-    labels, scores = np.asarray(estimator.labels_), np.asarray(estimator.feature_scores_)
-    chosen = np.flatnonzero(estimator.support_)
-    columns = chosen[np.argsort(-scores[chosen], kind="stable")][:MOST_DRAWN_FEATURES]
-    try:
-        Z = standardized(drawable(estimator, X, columns))
-    except (TypeError, ValueError, IndexError):
-        return {"values": [], "samples": [], "features": [], "left_out": [0, 0]}
-    k = int(labels.max()) + 1
-    # Features beside those that single out the same cluster, from the highest mean.
-    means = np.array([Z[labels == c].mean(axis=0) for c in range(k)])
-    owner = np.argmax(np.abs(means), axis=0)
-    across = np.lexsort((-scores[columns], owner))
-    samples = _thinned(labels, MOST_DRAWN_ITEMS)
-    # In tenths of a standard deviation, cut at three of them.
-    values = np.clip(np.round(10 * Z[np.ix_(samples, across)]), -30, 30).astype(int)
+# ---------------------------------------------------------------- displays
+
+
+def _profiles(view: View) -> dict[str, Any]:
+    """For every cluster, the features that it explains most of, and what it is like in them."""
+    if view.no_values is not None:
+        return {"clusters": [], "note": view.no_values}
+    shown = Contributions.from_view(view)
+    explained = shown.explained
+    clusters = [
+        [
+            {"name": shown.features[a], "explained": float(f"{explained[a, c]:.4g}"), "words": shown.words(a, c)}
+            for a in shown.top(c, MOST_TELLING).tolist()
+        ]
+        for c in range(view.sizes.size)
+    ]
+    return {"clusters": clusters, "note": None}
+
+
+def _heatmap(view: View) -> dict[str, Any]:
+    """The values in tenths of a standard deviation; None where they are missing."""
+    colors = {"colors": DIVERGING, "missing": MISSING, "limit": LIMIT}
+    if view.no_values is not None:
+        empty: dict[str, Any] = {key: [] for key in ("values", "samples", "features", "is_level", "singled_out")}
+        return {**empty, "left_out": [0, 0], "notes": [view.no_values], **colors}
+    shown = Heatmap.from_view(view, MOST_DRAWN_SAMPLES, MOST_DRAWN_FEATURES)
+    samples = zip(shown.samples.tolist(), shown.labels.tolist(), strict=True)
     return {
-        "values": values.tolist(),
-        "samples": [{"id": ids[i], "cluster": int(labels[i])} for i in samples.tolist()],
-        "features": [names[a] for a in columns[across].tolist()],
-        "left_out": [int(labels.size - samples.size), int(chosen.size - columns.size)],
+        "values": [[None if v != v else round(10 * v) for v in row] for row in shown.values.tolist()],
+        "samples": [{"id": view.ids[i], "cluster": c} for i, c in samples],
+        "features": shown.columns,
+        "is_level": [level is not None for level in shown.levels],
+        "singled_out": shown.singled_out.tolist(),
+        "left_out": [view.labels.size - shown.samples.size, shown.n_chosen - shown.n_features],
+        "notes": [f"{note[0].upper()}{note[1:]}." for note in shown.notes],
+        **{key: list(value) if isinstance(value, tuple) else value for key, value in colors.items()},
     }
 
 
-def _projection(estimator: Any, X: Any, ids: list[str]) -> dict[str, Any]:
-    labels = np.asarray(estimator.labels_)
-    at = np.sort(_thinned(labels, MOST_ITEMS))
-    chosen = np.flatnonzero(estimator.support_)
-    everything = np.arange(estimator.support_.size)
-    made: dict[str, Any] = {"samples": [ids[i] for i in at.tolist()], "clusters": labels[at].tolist()}
-    for key, columns in (("chosen", chosen), ("all", everything)):
-        part = _places(estimator, X, columns, at) if columns.size * at.size <= MOST_VALUES else None
-        made[key] = part
-    return made
+def _projection(view: View) -> dict[str, Any]:
+    samples = _some_samples(view)
+    made: dict[str, Any] = {
+        "samples": [view.ids[i] for i in samples.tolist()],
+        "clusters": view.labels[samples].tolist(),
+        "chosen": None,
+        "all": None,
+    }
+    notes = {"chosen": _not_drawn(view, view.chosen.size), "all": _not_drawn(view, len(view.names))}
+    if notes["chosen"] is None:
+        for key, seen in Projection.from_view(view, all_features=notes["all"] is None).panels.items():
+            x, y = (_rounded(seen.places[samples, c]) for c in (0, 1))
+            filled = seen.n_missing
+            made[key] = {"x": x, "y": y, "shares": seen.shares.tolist(), "n_missing": filled}
+    return {**made, "notes": notes}
 
 
-def _places(estimator: Any, X: Any, columns: Any, samples: Any) -> dict[str, Any] | None:
-    try:
-        values: Floats = drawable(estimator, X, columns)[samples]
-    except (TypeError, ValueError, IndexError):
-        return None
-    places, shares = two_components(values)
-    return {"x": _rounded(places[:, 0]), "y": _rounded(places[:, 1]), "shares": shares}
+def _not_drawn(view: View, n_columns: int) -> str | None:
+    """Why the components of so many features are not drawn; None if they are."""
+    n_values = view.labels.size * n_columns
+    if view.no_values is None and not view.is_sparse and n_values > MOST_VALUES:
+        return f"These {n_values:,} values are too many to compute components: the limit is {MOST_VALUES:,}."
+    return view.no_values
 
 
-def _settings(estimator: Any, command: str | None) -> dict[str, Any]:
+def _settings(view: View, command: str | None) -> dict[str, Any]:
     import numba
     import sklearn
 
-    changed = repr(estimator)
     return {
-        "parameters": {key: repr(value)[:200] for key, value in estimator.get_params(deep=False).items()},
+        "parameters": {key: repr(value)[:200] for key, value in view.parameters.items()},
         "versions": {
             "sparsecluster": __version__,
             "python": platform.python_version(),
@@ -260,5 +283,5 @@ def _settings(estimator: Any, command: str | None) -> dict[str, Any]:
             "numba": numba.__version__,
         },
         "command": command,
-        "python": f"from sparsecluster import {type(estimator).__name__}\n\nfound = {changed}.fit(X)",
+        "python": f"from sparsecluster import {view.method}\n\nfound = {view.call}.fit(X)",
     }

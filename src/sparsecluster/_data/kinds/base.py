@@ -148,14 +148,33 @@ class Dissimilarity(ABC):
     scale: Scale = "number"
     levels: tuple[Any, ...] | None = None
 
+    # Whether `center` is the middle of the values by this dissimilarity, so that `cluster_centers_` may show it.
+    has_center: ClassVar[bool] = False
+
     def center(self, codes: Table) -> Any:
-        """The center of some values in the user's units, such as their mean or commonest level; None if undefined."""
-        return None
+        """A typical value in the user's units: the median, or the most frequent level; NaN or None if none is observed."""
+        observed = codes[~np.isnan(codes)]
+        if self.scale == "number":
+            return float(np.median(observed)) if observed.size else np.nan
+        assert self.levels is not None
+        return self.levels[int(np.argmax(np.bincount(observed.astype(int))))] if observed.size else None
+
+    def difference(self, part: Table, codes: Table) -> float:
+        """How some values differ from all: by the center of numbers, the mean rank, or the share of their own level."""
+        part, codes = part[~np.isnan(part)], codes[~np.isnan(codes)]
+        if not part.size:
+            return 0.0
+        if self.scale == "number":
+            return float(self.center(part) - self.center(codes))
+        if self.scale == "rank":
+            return float(part.mean() - codes.mean())
+        most_frequent = np.argmax(np.bincount(part.astype(int)))
+        return float((part == most_frequent).mean() - (codes == most_frequent).mean())
 
     @property
-    def has_center(self) -> bool:
-        """Whether `center` is defined."""
-        return type(self).center is not Dissimilarity.center
+    def draws_codes(self) -> bool:
+        """Whether the coordinates are the codes themselves."""
+        return type(self).coordinates is Dissimilarity.coordinates
 
     def coordinates(self, codes: Floats) -> Floats:
         """Coordinates for plots, of shape (n_samples, q), whose squared distances reflect the dissimilarity.

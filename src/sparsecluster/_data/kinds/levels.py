@@ -26,7 +26,7 @@ def ascending(levels: list[Any]) -> tuple[Any, ...]:
 
 def codes_of(content: Content, levels: tuple[Any, ...], unknown: float) -> Floats:
     """The position of every value among the levels; NaN if it is missing, `unknown` if it is not among them."""
-    if content.numbers is not None and all(isinstance(level, float | int) for level in levels):
+    if content.numbers is not None and levels and all(isinstance(level, float | int) for level in levels):
         numbers, known = content.numbers, np.array(levels, dtype=np.float64)
         places = np.minimum(np.searchsorted(known, numbers), known.size - 1)
         return np.where(np.isnan(numbers), np.nan, np.where(known[places] == numbers, places, unknown))
@@ -94,6 +94,7 @@ class Hamming(Dissimilarity):
     levels: tuple[Any, ...] = ()
 
     words = "same level or not"
+    has_center = True
     codes_are_names = True
     features = staticmethod(coordinate_features)
     scale = "level"
@@ -125,11 +126,6 @@ class Hamming(Dissimilarity):
     def measure(self, codes: Any, labels: Any, k: int) -> LevelMeasure:
         return LevelMeasure.make(codes, labels, k)
 
-    def center(self, codes: Table) -> Any:
-        """The most frequent level."""
-        observed = codes[~np.isnan(codes)].astype(int)
-        return self.levels[int(np.argmax(np.bincount(observed)))] if observed.size else None
-
     def coordinates(self, codes: Floats) -> Floats:
         return indicators(codes)
 
@@ -145,6 +141,7 @@ class Ordinal(Dissimilarity):
     levels: tuple[Any, ...] = ()
 
     words = "distance of ranks"
+    has_center = True
     features = staticmethod(distance_features)
     scale = "rank"
 
@@ -158,7 +155,7 @@ class Ordinal(Dissimilarity):
         return cls(content.order or ascending(content.distinct()))
 
     def encode(self, content: Content, column: str) -> Floats:
-        if content.numbers is not None and all(isinstance(level, float | int) for level in self.levels):
+        if content.numbers is not None and self.levels and all(isinstance(each, float | int) for each in self.levels):
             # A number between two levels gets a rank between theirs.
             known = np.array(self.levels, dtype=np.float64)
             return np.interp(content.numbers, known, np.arange(known.size))

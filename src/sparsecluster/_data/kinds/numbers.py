@@ -93,6 +93,7 @@ class SquaredEuclidean(Numbers):
     """delta(x, y) = (x - y)^2."""
 
     words = "squared difference"
+    has_center = True
     features = staticmethod(coordinate_features)
 
     def pairs(self, left: Table, right: Table) -> Floats:
@@ -166,6 +167,7 @@ class Distance(Numbers):
     """delta(x, y) = |x - y|, which for single numbers is both the Manhattan and the Euclidean distance."""
 
     words = "distance"
+    has_center = True
     features = staticmethod(distance_features)
 
     def pairs(self, left: Table, right: Table) -> Floats:
@@ -176,7 +178,3 @@ class Distance(Numbers):
 
     def measure(self, codes: Any, labels: Any, k: int) -> SortedMeasure:
         return SortedMeasure.make(codes, labels, k)
-
-    def center(self, codes: Table) -> Any:
-        observed = codes[~np.isnan(codes)]
-        return float(np.median(observed)) if observed.size else np.nan

@@ -1,0 +1,65 @@
+"""From a fit to a page in one call."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from .._utils.files import write
+from ..inspection.view import Fitted, View, inspect
+from .page import report_page
+from .summary import summarize
+
+
+def write_report(
+    estimator: Fitted | View,
+    X: Any = None,
+    file: str | Path = "report.html",
+    *,
+    ids: Sequence[Any] | None = None,
+    names: Sequence[Any] | None = None,
+    title: str = "Sparse clustering",
+    notes: Sequence[str] = (),
+    command: str | None = None,
+) -> Path:
+    """Write a page that shows a fit: one HTML file that works offline.
+
+    Parameters
+    ----------
+    estimator : fitted estimator of this package, or View
+        What is shown. With a view, leave out `X`, `ids` and `names`.
+    X : table of shape (n_samples, n_features), sparse matrix, or precomputed dissimilarities
+        The data that `fit` was given.
+    file : str or Path, default="report.html"
+        Where to write the page. An existing file is replaced.
+    ids, names : sequences of names, default=None
+        Names of the samples and of the features, as in `sparsecluster.inspection.inspect`.
+    title, notes, command
+        As in `sparsecluster.report.summarize`.
+
+    Returns
+    -------
+    Path
+        The file.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from sparsecluster import SASClustering, write_report
+    >>> from sparsecluster.datasets import shifted_groups
+    >>> X, *_ = shifted_groups(mu=2.0, n_features=30, n_useful=5, group_size=10)
+    >>> found = SASClustering(n_clusters=3, n_features_to_select=5).fit(X)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_report(found, X, f"{folder}/report.html", title="Three clusters").name
+    'report.html'
+    """
+    if isinstance(estimator, View):
+        if X is not None or ids is not None or names is not None:
+            raise ValueError("X, ids and names must be left out if a View is given: it has its own.")
+        view = estimator
+    elif X is None:
+        raise ValueError("X must be the data that fit was given; got None.")
+    else:
+        view = inspect(estimator, X, ids, names)
+    return write(Path(file), report_page(summarize(view, title=title, notes=notes, command=command)))
