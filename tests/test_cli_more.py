@@ -6,7 +6,6 @@ import re
 import signal
 import subprocess
 import sys
-import time
 
 import numpy as np
 import pytest
@@ -20,6 +19,7 @@ from sparsecluster.experiments.catalogue import EXPERIMENTS
 from sparsecluster.inspection.compare import USUAL
 from sparsecluster.io.models import as_dict
 from sparsecluster.methods.registry import METHODS, PLANNED
+from tests.helpers.imports import heavy_modules, help_of
 
 pd = pytest.importorskip("pandas")
 
@@ -162,19 +162,19 @@ def test_an_error_of_the_real_command_shows_no_traceback(folder):
 
 
 @pytest.mark.parametrize("options", [(), ("--jobs", "2")], ids=["one thread", "two threads"])
-def test_ctrl_c_ends_a_fit_at_once_and_leaves_nothing(tmp_path, options):
+def test_ctrl_c_ends_a_fit_long_before_it_is_done_and_leaves_nothing(tmp_path, options):
     np.save(tmp_path / "large.npy", np.random.default_rng(0).normal(size=(90, 20_000)))
     command = [sys.executable, "-m", "sparsecluster", "fit", "large.npy", *K, "--out", "out", "-v", *options]
     with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         # Progress is shown from the start of the search on.
         assert process.stderr.read(1) == b"\r"
         process.send_signal(signal.SIGINT)
-        began = time.monotonic()
-        printed, told = process.communicate(timeout=20)
-    assert time.monotonic() - began < 3
+        printed, told = process.communicate()
     assert process.returncode in (130, -signal.SIGINT)
     assert printed == b""
     assert told.decode().split("\r")[-1] == "Interrupted.\n"
+    # The last stage of a fit: starts at the size that was chosen.
+    assert b"starts at" not in told
     assert [file.name for file in tmp_path.iterdir()] == ["large.npy"]
 
 
@@ -182,18 +182,9 @@ def test_ctrl_c_ends_a_fit_at_once_and_leaves_nothing(tmp_path, options):
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_help_comes_at_once_and_shows_an_example(command):
-    quickest, told = np.inf, ""
-    for _ in range(3):
-        # The processor's time, which is what one waits for where nothing else runs.
-        before = os.times()
-        told = subprocess.check_output([sys.executable, "-m", "sparsecluster", command, "--help"], text=True)
-        after = os.times()
-        took = after.children_user + after.children_system - before.children_user - before.children_system
-        quickest = min(quickest, took)
-        if quickest < 0.5:
-            break
-    assert quickest < 0.5
+def test_the_help_of_a_command_loads_nothing_heavy_and_shows_an_example(command):
+    heavy, told = heavy_modules(help_of(command))
+    assert heavy == set()
     assert re.search(rf"Examples?:\s+sparsecluster {command}\b", told)
 
 

@@ -2,10 +2,8 @@
 
 import json
 import re
-import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
@@ -378,28 +376,40 @@ def test_the_number_of_processes_changes_nothing(tmp_path):
     assert len(two.records) == 12
 
 
-def started(folder):
-    some = ["--cells", "mu=0.6,p=100", "--methods", ",".join(ASKED), "--repeats", str(REPEATS), "--jobs", "1", "-q"]
-    command = [sys.executable, "-m", "sparsecluster", "reproduce", "table-1a", *some, "--out", str(folder)]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+SOME = ["--cells", "mu=0.6,p=100", "--methods", ",".join(ASKED), "--repeats", str(REPEATS), "--jobs", "1", "-q"]
+
+
+def reproduced(folder, before=""):
+    """The command, after some code, in a process of its own."""
+    command = ["sparsecluster", "reproduce", "table-1a", *SOME, "--out", str(folder)]
+    code = f"import sys\nsys.argv = {command!r}\n{before}\nfrom sparsecluster.cli import main\nmain()"
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+
+
+# The process stops itself as soon as four results are on disk: one line is about the run.
+STOPPED = """
+import os, signal
+from sparsecluster.experiments import runner
+append, lines = runner.append, []
+def watched(table, entry):
+    append(table, entry)
+    lines.append(entry)
+    if len(lines) == 5:
+        os.kill(os.getpid(), signal.{sign})
+runner.append = watched
+"""
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="has no such signals")
 @pytest.mark.parametrize("sign", ["SIGKILL", "SIGINT"])
 def test_a_run_that_is_stopped_goes_on_where_it_was(tmp_path, sign):
-    process, table = started(tmp_path), tmp_path / "table-1a-text.jsonl"
-    deadline = time.monotonic() + 60
-    while len(load(table).records) < 4 and process.poll() is None and time.monotonic() < deadline:
-        time.sleep(0.01)
-    process.send_signal(getattr(signal, sign))
-    _, said = process.communicate(timeout=60)
+    table, stopped = tmp_path / "table-1a-text.jsonl", reproduced(tmp_path, STOPPED.format(sign=sign))
     before = values(load(table))
-    assert 4 <= len(before) < 2 * REPEATS
-    assert process.returncode in ((-9,) if sign == "SIGKILL" else (130, -2))
-    assert "Traceback" not in said
-    process = started(tmp_path)
-    assert process.communicate(timeout=60) == ("", "")
-    assert process.returncode == 0
+    assert len(before) == 4
+    assert stopped.returncode in ((-9,) if sign == "SIGKILL" else (130, -2))
+    assert "Traceback" not in stopped.stderr
+    ended = reproduced(tmp_path)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, "", "")
 
     lines = [json.loads(line) for line in table.read_text().splitlines()]
     keys = [Task(line["cell"], line["method"], line["seed"]).key for line in lines if "run" not in line]

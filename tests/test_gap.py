@@ -55,7 +55,9 @@ def test_the_within_gap_by_hand():
         (log(2.5) + log(2.1)) / 2 - log(2.0),
     ]
     np.testing.assert_allclose(curve.score, gap, atol=1e-15)
-    np.testing.assert_allclose(curve.details["spread"], np.array([0.0, log(1.0 / 0.8), log(2.5 / 2.1)]) / np.sqrt(2), atol=1e-15)
+    np.testing.assert_allclose(
+        curve.details["spread"], np.array([0.0, log(1.0 / 0.8), log(2.5 / 2.1)]) / np.sqrt(2), atol=1e-15
+    )
     assert curve.chosen == 2
 
 

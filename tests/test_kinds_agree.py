@@ -16,7 +16,19 @@ from sparsecluster._search.search import search_size, search_sizes
 from sparsecluster._search.sizes import Effort, choose_size
 from tests import naive
 from tests.helpers.common import same_groups
-from tests.helpers.kinds import K, N, P, apart_of, codes, matrix_case, numbers, some_labels, table_case, with_missing, read_numbers
+from tests.helpers.kinds import (
+    K,
+    N,
+    P,
+    apart_of,
+    codes,
+    matrix_case,
+    numbers,
+    read_numbers,
+    some_labels,
+    table_case,
+    with_missing,
+)
 
 SIZES = range(1, P + 1)
 TRUTH = np.repeat(np.arange(3), 10)

@@ -7,7 +7,6 @@ from functools import partial
 import numpy as np
 import pytest
 
-from sparsecluster._kernels.missing import improve_seen, seed_seen, seen_scores, sum_seen, within_seen
 from sparsecluster._kernels.manhattan import distance_within, sum_distances, sum_seen_distances
 from sparsecluster._kernels.matrices import (
     add_permuted_stack,
@@ -18,6 +17,7 @@ from sparsecluster._kernels.matrices import (
     seen_stack_within,
     stack_within,
 )
+from sparsecluster._kernels.missing import improve_seen, seed_seen, seen_scores, sum_seen, within_seen
 from sparsecluster._kernels.rows import improve_rows, seed_rows
 from sparsecluster._kernels.univariate import DISTANCES, SQUARES, univariate_labels, univariate_within
 from tests import naive

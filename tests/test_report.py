@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn.exceptions import NotFittedError
+from sparsecluster._search.gap import GapCurve
 
 from sparsecluster import COSA, SASClustering, SparseKMeans, SpectralGem
-from sparsecluster._search.gap import GapCurve
 from sparsecluster.datasets import mixed_groups, shifted_groups
 from sparsecluster.inspection import Heatmap, Projection, inspect
 from sparsecluster.methods.registry import METHODS, make_method

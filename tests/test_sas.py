@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import sparsecluster._search.search
 from sparsecluster import GapCurve, SASClustering
 from sparsecluster.datasets import shifted_groups
 from tests.helpers.common import plain_scores, three_groups
@@ -76,6 +77,22 @@ def test_sizes_compared_are_all_or_every_step_th():
 def test_golden_section_compares_fewer_sizes_than_there_are():
     sizes = SASClustering(n_permutations=2, search="golden").fit(HARD.X).gap_curve_.sizes
     assert sizes.size < 20
+
+
+@pytest.mark.parametrize("size", ["auto", 10])
+@pytest.mark.parametrize("larger", [{"n_features": 600}, {"group_size": 300}], ids=["features", "samples"])
+def test_ten_times_the_features_or_samples_take_less_than_twice_the_climbs(monkeypatch, size, larger):
+    """The time of a climb grows as the table does, so that of a fit grows little faster."""
+    climbs, climb = [], sparsecluster._search.search.climb
+    monkeypatch.setattr(sparsecluster._search.search, "climb", lambda *a, **k: climbs.append(1) or climb(*a, **k))
+
+    def number(**shape):
+        design = {"n_features": 60, "group_size": 30, **shape}
+        climbs.clear()
+        SASClustering(n_features_to_select=size, n_permutations=5).fit(shifted_groups(mu=0.7, n_useful=10, **design).X)
+        return len(climbs)
+
+    assert 0 < number(**larger) < 2 * number()
 
 
 @pytest.mark.parametrize("size", ["auto", 6])

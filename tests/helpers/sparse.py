@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from sparsecluster._features.numeric import NumericFeatures, Source
 from sparsecluster._data.source_sparse import SparseSource
+from sparsecluster._features.numeric import NumericFeatures, Source
 from tests import naive
 
 LAYOUTS = [sparse.csr_array, sparse.csc_array, sparse.csr_matrix, sparse.csc_matrix]
