@@ -95,7 +95,7 @@ def test_a_permuted_copy_keeps_what_can_be_had_from_a_feature_alone(metric):
 
 @pytest.mark.parametrize("metric", ["clock", "chord"])
 def test_it_predicts_with_missing_values_and_is_saved(metric, tmp_path):
-    X, truth = table()
+    X, _ = table()
     X = X.mask(np.random.default_rng(1).random(X.shape) < 0.1)
     sas = SASClustering(2, metric=metric, n_features_to_select=3).fit(X)
     np.testing.assert_array_equal(sas.predict(X), sas.labels_)

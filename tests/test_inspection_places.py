@@ -8,6 +8,7 @@ import pytest
 from scipy import sparse
 
 from sparsecluster import SASClustering
+from sparsecluster._data.kinds.levels import indicators
 from sparsecluster.inspection import Projection, _components
 from sparsecluster.inspection._components import dense_plane, sparse_plane
 from sparsecluster.inspection._scaling import centered, standardized
@@ -117,7 +118,7 @@ def test_standardized_columns_have_mean_zero_and_variance_one(strict):
 
 
 def test_indicators_give_the_hamming_dissimilarity():
-    table = indicators(np.array([0.0, 1.0, 1.0, 2.0, np.nan]), standardize=False)
+    table = indicators(np.array([0.0, 1.0, 1.0, 2.0, np.nan]))
     squares = ((table[:4, None] - table[None, :4]) ** 2).sum(axis=2)
     np.testing.assert_allclose(squares, [[0, 1, 1, 1], [1, 0, 0, 1], [1, 0, 0, 1], [1, 1, 1, 0]], atol=1e-12)
     assert np.isnan(table[4]).all()
