@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from scipy import sparse
 
-import sparsecluster.methods.sas
+import sparsecluster._search.solve
 from sparsecluster import SASClustering, rand_index
 from tests.helpers.common import refuses
 
@@ -285,7 +285,7 @@ def test_a_sample_finds_what_all_samples_would(kind, groups, size):
 def test_with_too_many_samples_for_all_pairs_the_rest_join_the_nearest_cluster(monkeypatch, kind):
     make, _ = KINDS[kind]
     everything = fit_kind(kind, MANY_X, n_features_to_select=6, subsample=240, clusterer="hillclimb")
-    monkeypatch.setattr(sparsecluster.methods.sas, "MOST_PAIRED", 100)
+    monkeypatch.setattr(sparsecluster._search.solve, "MOST_PAIRED", 100)
     found = fit_kind(kind, MANY_X, n_features_to_select=6, subsample=240, clusterer="hillclimb")
     assert found.n_iter_ == 1
     assert rand_index(found.labels_, everything.labels_) > 0.99
@@ -302,7 +302,7 @@ def test_a_sample_keeps_the_memory_of_pairs_small(monkeypatch):
 
     pairs = sparsecluster._features.base.Features.pairs
     monkeypatch.setattr(sparsecluster._features.base.Features, "pairs", watched)
-    monkeypatch.setattr(sparsecluster.methods.sas, "MOST_PAIRED", 100)
+    monkeypatch.setattr(sparsecluster._search.solve, "MOST_PAIRED", 100)
     fit_kind("manhattan", MANY_X, n_features_to_select=6, subsample=240)
     assert set(seen) == {60}
 
@@ -317,7 +317,7 @@ def test_a_function_that_tells_no_samples_of_the_sample_apart_does_no_harm():
 
 @pytest.mark.parametrize("parameters", [{"subsample": None}, {"init": MANY}])
 def test_all_pairs_of_too_many_samples_are_refused_with_a_way_out(monkeypatch, parameters):
-    monkeypatch.setattr(sparsecluster.methods.sas, "MOST_PAIRED", 100)
+    monkeypatch.setattr(sparsecluster._search.solve, "MOST_PAIRED", 100)
     with pytest.raises(ValueError, match=r"at most 100 samples; there are 300\. Use subsample"):
         fit_kind("manhattan", MANY_X, n_features_to_select=6, **parameters)
 

@@ -92,3 +92,27 @@ def test_no_function_that_reads_takes_an_estimator():
     assert parameters == {"given", "request", "X", "metric"}
     assert not {"estimator", "n_clusters"} & {*reading.Given._fields, *reading.Request._fields}
     assert {"names", "source", "reader", "notes"} <= set(Reading.__dataclass_fields__)
+
+
+# ---------------------------------------------------------------- a reading made for another estimator
+
+
+def test_a_reading_is_standardized_as_the_estimator_that_is_fitted_asks():
+    table = NUMBERS * np.geomspace(1, 100, NUMBERS.shape[1])
+    once = SASClustering(standardize=True).read(table)
+    for standardize in (True, False):
+        own, shared = (PlainClustering(3, standardize=standardize).fit(each) for each in (table, once))
+        np.testing.assert_array_equal(own.labels_, shared.labels_)
+
+
+def test_a_reading_with_another_metric_is_refused():
+    with pytest.raises(ValueError, match=r"read with metric='hamming', but this estimator has metric='auto'"):
+        SASClustering(2).fit(SASClustering(metric="hamming").read(np.sign(NUMBERS)))
+
+
+def test_methods_of_numbers_refuse_readings_of_anything_else():
+    from sparsecluster import SpectralGem
+
+    for table in (MIXED, TABLES["sparse"]):
+        with pytest.raises(TypeError, match="SpectralGem requires a dense table of numbers"):
+            SpectralGem(2).fit(SASClustering().read(table))

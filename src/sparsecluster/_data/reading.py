@@ -87,6 +87,8 @@ class Reading:
         The size of the data; a feature may be a group of several columns.
     n_surely_distinct : int
         A lower bound on the number of distinct samples.
+    request : Request
+        How the data were read.
     has_names : bool
         Whether the names come from the user.
     """
@@ -99,12 +101,22 @@ class Reading:
     n_columns: int
     n_features: int
     n_surely_distinct: int
+    request: Request
     has_names: bool = False
 
     @property
     def n_usable(self) -> int:
         """The number of features that are not left out."""
         return int(self.source.owners.max()) + 1
+
+    def standardized(self, standardize: bool) -> Reading:
+        """The same reading with features that are standardized or not."""
+        source: Any = self.source
+        return replace(
+            self,
+            source=replace(source, standardize=standardize),
+            request=self.request._replace(standardize=standardize),
+        )
 
     def for_clusters(self, k: int) -> Reading:
         """The same reading without the columns that are observed in too few samples for k clusters.
@@ -210,7 +222,7 @@ def read_table(given: Given, request: Request) -> Reading:
     source = TableSource(table, groups, order.samples, by_kind(table, order), request.standardize, has_missing)
     reader = TableReader(names, table.kinds, given.has_words)
     n_features = p if groups is None else np.unique(groups).size
-    return Reading(names, source, reader, notes, n, p, n_features, order.distinct_samples, given.has_names)
+    return Reading(names, source, reader, notes, n, p, n_features, order.distinct_samples, request, given.has_names)
 
 
 def read_columns(given: Given, metric: Metric) -> ColumnTable:
@@ -303,7 +315,7 @@ def read_sparse(given: Given, request: Request) -> Reading:
     source = SparseSource(X, order.samples, order.columns, request.standardize, groups)
     reader = TableReader(names, (SquaredEuclidean(),) * p)
     n_features = np.unique(groups).size
-    return Reading(names, source, reader, notes, n, p, n_features, order.distinct_samples, given.has_names)
+    return Reading(names, source, reader, notes, n, p, n_features, order.distinct_samples, request, given.has_names)
 
 
 # ---------------------------------------------------------------- precomputed dissimilarities
@@ -346,4 +358,5 @@ def read_matrices(X: Any, request: Request) -> Reading:
     order = matrix_arrangement(matrices)
     source = MatrixSource(matrices, groups, order.samples, order.columns[usable[order.columns]], request.standardize)
     reader = MatrixReader(order.samples, p)
-    return Reading(names, source, reader, notes, n, p, np.unique(groups).size, order.distinct_samples)
+    n_features = np.unique(groups).size
+    return Reading(names, source, reader, notes, n, p, n_features, order.distinct_samples, request)

@@ -13,6 +13,7 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted
 
+from .._data.kinds import SquaredEuclidean
 from .._data.profiles import profiles_of
 from .._data.reading import Reading, Request, TableReader, read_matrices, read_sparse, read_table
 from .._data.source import TableSource
@@ -59,9 +60,9 @@ class SparseClusterer(SelectorMixin, ClusterMixin, BaseEstimator):
     def read(self, X: Any) -> Reading:
         """Read a table as `fit` does, without fitting.
 
-        The result can be passed to `fit` in place of the table, also to the `fit` of another estimator. In this way,
-        several numbers of clusters can be tried while the table is read only once. The parameters `metric`,
-        `feature_groups` and `standardize` take effect when the table is read.
+        The result can be passed to `fit` in place of the table, also to the `fit` of another estimator with the same
+        `metric` and `feature_groups`. In this way, several numbers of clusters can be tried while the table is read
+        only once.
 
         Parameters
         ----------
@@ -104,7 +105,7 @@ class SparseClusterer(SelectorMixin, ClusterMixin, BaseEstimator):
     def _reading(self, X: Any) -> Reading:
         """Read X for the requested number of clusters, and warn about columns that are left out."""
         if isinstance(X, Reading):
-            reading, self.n_features_in_ = X, X.n_columns
+            reading, self.n_features_in_ = self._adopted(X), X.n_columns
             self.__dict__.pop("feature_names_in_", None)
             if X.has_names:
                 self.feature_names_in_ = np.array(X.names, dtype=object)
@@ -114,6 +115,18 @@ class SparseClusterer(SelectorMixin, ClusterMixin, BaseEstimator):
         for note in reading.notes:
             warnings.warn(note, UserWarning, stacklevel=frames_in_package())
         return reading
+
+    def _adopted(self, reading: Reading) -> Reading:
+        """A reading that another estimator may have made, with the `standardize` of this one."""
+        own = self._request()
+        for name in ("metric", "feature_groups"):
+            theirs, ours = getattr(reading.request, name), getattr(own, name)
+            if theirs is not ours and theirs != ours:
+                raise ValueError(
+                    f"The table was read with {name}={theirs!r}, but this estimator has {name}={ours!r}. Read the table "
+                    "with the same value."
+                )
+        return reading.standardized(own.standardize)
 
     # ------------------------------------------------------------ fitting
 
@@ -250,13 +263,24 @@ class CompleteNumbers:
         name = type(self).__name__
         refuse_sparse(name, X)
         refuse_words(name, X)
-        request = Request("sqeuclidean", None, bool(vars(self).get("standardize", True)))
-        return self._read_as(X, request)  # type: ignore[attr-defined]
+        return self._read_as(X, self._request())  # type: ignore[attr-defined]
+
+    def _request(self) -> Request:
+        return Request("sqeuclidean", None, bool(vars(self).get("standardize", True)))
+
+    def _adopted(self, reading: Reading) -> Reading:
+        # Whether its columns are compared as numbers is checked with the table.
+        if reading.request.feature_groups is not None:
+            raise ValueError(
+                f"The table was read with feature_groups, which {type(self).__name__} does not have. Read it without them."
+            )
+        return reading.standardized(self._request().standardize)
 
     def _complete_table(self, reading: Reading) -> Floats:
         """Return the numbers of a reading, with samples and columns in the same order as in its features."""
         name, source = type(self).__name__, reading.source
-        if not isinstance(source, TableSource):
+        kinds = [source.kind(a) for a in source.columns.tolist()]
+        if not isinstance(source, TableSource) or not all(isinstance(kind, SquaredEuclidean) for kind in kinds):
             raise TypeError(f"{name} requires a dense table of numbers. Read the table with {name}().read(X).")
         values = source.table.values
         missing = np.flatnonzero(np.isnan(values).any(axis=0))

@@ -20,6 +20,7 @@ from .._kernels.alternation import alternate_rows
 from .._kernels.weights import bounded_weights
 from .._search.climb import LEAST_GAIN, Problem
 from .._search.curve import Rule, TuningCurve
+from .._search.solve import MOST_PAIRED
 from .._utils.checks import check_count, check_number, is_auto
 from .._utils.parallel import workers_for
 from .._utils.progress import Verbosity
@@ -29,8 +30,6 @@ from ._weights import Tuning, Weighting, tuned
 
 # The default number of bounds to compare, as in the R package sparcl.
 N_BOUNDS = 10
-# The largest number of samples for which comparing all pairs is practical.
-MOST_PAIRED = 10_000
 
 
 class Bounded(NamedTuple):

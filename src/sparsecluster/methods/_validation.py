@@ -65,8 +65,8 @@ def refuse_words(name: str, X: Any) -> None:
     frame = as_frame(X)
     columns = word_columns(frame) if frame is not None else []
     if columns:
-        which = "Column" if len(columns) == 1 else "Columns"
+        which, does = ("column", "does") if len(columns) == 1 else ("columns", "do")
         raise ValueError(
-            f"{name} takes numbers only, but {which.lower()} {listed(columns)} {'does' if len(columns) == 1 else 'do'} "
-            "not hold numbers. Drop such columns, or use SASClustering, which takes columns of any type."
+            f"{name} takes numbers only, but {which} {listed(columns)} {does} not hold numbers. Drop such columns, or "
+            "use SASClustering, which takes columns of any type."
         )

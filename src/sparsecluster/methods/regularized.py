@@ -292,8 +292,8 @@ class RegularizedKMeans(CompleteNumbers, NearestCluster, SparseClusterer):
         k, max_iter, n = int(self.n_clusters), int(self.max_iter), len(table)
         fits = [penalized(table, labels, k, penalty, max_iter) for penalty in PENALTIES]
         # Skip penalties that leave no feature. If all of them do, keep the smallest, which raises an error later.
-        on_all = [each for each in fits if not each.is_empty] or fits[:1]
-        penalties = PENALTIES[: len(on_all)]
+        usable = [place for place, each in enumerate(fits) if not each.is_empty] or [0]
+        on_all, penalties = [fits[place] for place in usable], PENALTIES[usable]
 
         def one_sample(own_rng: np.random.Generator) -> list[float]:
             sample = table[own_rng.integers(n, size=n)]
