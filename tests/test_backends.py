@@ -16,7 +16,7 @@ def answer(estimator, n_jobs=1):
     """All that a fit says, to the last bit, also where a small table would use one thread."""
     sparsecluster._utils.parallel.THREADS_PAY = 0
     found = estimator.set_params(n_jobs=n_jobs).fit(X)
-    parts = (found.labels_, found.support_, found.feature_scores_, found.gap_curve_.gap)
+    parts = (found.labels_, found.support_, found.feature_scores_, found.gap_curve_.score)
     return [part.tobytes() for part in parts]
 
 

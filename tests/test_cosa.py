@@ -6,7 +6,7 @@ from scipy.optimize import minimize
 from scipy.spatial.distance import squareform
 from scipy.special import logsumexp
 
-from sparsecluster import GapCurve, PlainClustering
+from sparsecluster import PlainClustering, TuningCurve
 from sparsecluster._kernels.cosa import inverse_exponential, sample_weights
 from sparsecluster.methods._weights import alternate
 from sparsecluster.methods.cosa import PENALTIES, Entropic
@@ -307,12 +307,12 @@ def test_weights_are_in_proportion_to_the_powers_of_the_scores():
 def test_the_penalty_of_common_weights_is_chosen_by_the_gap_statistic(rule):
     found = fit(EASY, weights="common", rule=rule)
     curve = found.gap_curve_
-    assert isinstance(curve, GapCurve)
-    np.testing.assert_array_equal(curve.sizes, PENALTIES)
+    assert isinstance(curve, TuningCurve)
+    np.testing.assert_array_equal(curve.values, PENALTIES)
     assert (curve.parameter, curve.chosen, curve.rule) == ("penalty", found.penalty_, rule)
-    top = curve.gap.argmax()
-    bar = curve.gap[top] - (curve.error[top] if rule == "1se" else 0.0)
-    assert found.penalty_ == PENALTIES[curve.gap >= bar].min()
+    top = curve.score.argmax()
+    bar = curve.score[top] - (curve.error[top] if rule == "1se" else 0.0)
+    assert found.penalty_ == PENALTIES[curve.score >= bar].min()
 
 
 def test_refitting_leaves_nothing_of_the_other_form():

@@ -161,7 +161,7 @@ def test_threads_do_not_change_the_answer(monkeypatch, weights):
     np.testing.assert_array_equal(two.labels_, one.labels_)
     np.testing.assert_array_equal(two.feature_weights_, one.feature_weights_)
     if weights == "common":
-        np.testing.assert_array_equal(two.gap_curve_.gap, one.gap_curve_.gap)
+        np.testing.assert_array_equal(two.gap_curve_.score, one.gap_curve_.score)
 
 
 @BOTH

@@ -87,7 +87,7 @@ def test_the_number_of_groups_can_be_chosen(kind):
     found = fit_kind(kind, feature_groups=MEMBERS)
     np.testing.assert_array_equal(found.labels_, TRUTH)
     np.testing.assert_array_equal(found.support_, USEFUL)
-    assert found.gap_curve_.sizes.tolist() == list(range(1, 8))
+    assert found.gap_curve_.values.tolist() == list(range(1, 8))
     assert found.gap_curve_.chosen == 3
 
 
@@ -230,7 +230,7 @@ def test_a_group_may_lose_columns_and_a_group_of_nothing_is_kept_out():
     np.testing.assert_array_equal(found.support_, USEFUL & (np.arange(14) != 1))
     with (
         pytest.warns(UserWarning, match="constant"),
-        pytest.raises(ValueError, match="asks for 7 features; only 6 of 7"),
+        pytest.raises(ValueError, match="asks for 7 features, but only 6 of 7"),
     ):
         fit(table, feature_groups=MEMBERS, n_features_to_select=7)
 
@@ -318,7 +318,7 @@ def test_a_function_that_tells_no_samples_of_the_sample_apart_does_no_harm():
 @pytest.mark.parametrize("parameters", [{"subsample": None}, {"init": MANY}])
 def test_all_pairs_of_too_many_samples_are_refused_with_a_way_out(monkeypatch, parameters):
     monkeypatch.setattr(sparsecluster._search.solve, "MOST_PAIRED", 100)
-    with pytest.raises(ValueError, match=r"at most 100 samples; there are 300\. Use subsample"):
+    with pytest.raises(ValueError, match=r"at most 100 samples; got 300\. Use subsample"):
         fit_kind("manhattan", MANY_X, n_features_to_select=6, **parameters)
 
 

@@ -71,7 +71,7 @@ def assert_truth(found):
 def test_threads_do_not_change_the_answer(plain, threads, n_jobs):
     found = fit(HARD, n_jobs=n_jobs)
     assert_same(plain, found)
-    np.testing.assert_array_equal(found.gap_curve_.gap, plain.gap_curve_.gap)
+    np.testing.assert_array_equal(found.gap_curve_.score, plain.gap_curve_.score)
     assert (threads == {threading.main_thread()}) == (n_jobs == 1)
 
 
@@ -94,12 +94,12 @@ def test_the_same_seed_gives_the_same_answer(plain):
 
 
 def test_another_seed_is_another_search():
-    curves = [fit(HARD, random_state=seed).gap_curve_.reference for seed in (0, 1)]
+    curves = [fit(HARD, random_state=seed).gap_curve_.details["reference"] for seed in (0, 1)]
     assert (curves[0] != curves[1]).any()
 
 
 def test_no_seed_draws_a_new_one_every_time():
-    curves = [fit(HARD, random_state=None).gap_curve_.reference for _ in range(2)]
+    curves = [fit(HARD, random_state=None).gap_curve_.details["reference"] for _ in range(2)]
     assert (curves[0] != curves[1]).any()
 
 

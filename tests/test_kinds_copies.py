@@ -130,7 +130,7 @@ def test_one_feature_alone_has_no_gap_since_copies_have_it_too(kind):
     for seed in range(3):
         problem = make(kind, n=20, seed=seed).problem(K)
         curve = choose_size(problem, np.random.default_rng(seed), effort=Effort(n_init=1, n_permutations=3)).curve
-        assert curve.gap[0] == pytest.approx(0.0, abs=1e-12)
+        assert curve.score[0] == pytest.approx(0.0, abs=1e-12)
 
 
 # ---------------------------------------------------------------- each feature alone

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn.exceptions import NotFittedError
-from sparsecluster._search.gap import GapCurve
 
 from sparsecluster import COSA, SASClustering, SparseKMeans, SpectralGem
+from sparsecluster._search.curve import TuningCurve
 from sparsecluster.datasets import mixed_groups, shifted_groups
 from sparsecluster.inspection import Heatmap, Projection, inspect
 from sparsecluster.methods.registry import METHODS, make_method
@@ -288,7 +288,7 @@ def test_small_clusters_are_drawn_also_where_samples_are_left_out(fitted, monkey
 def test_a_long_gap_curve_is_thinned_and_keeps_the_chosen_size(fitted):
     sizes = np.arange(1, 20_001)
     rest = dict.fromkeys(("observed", "reference", "spread"), np.zeros(20_000))
-    curve = GapCurve(
+    curve = TuningCurve(
         sizes, gap=-((sizes - 7777.0) ** 2), error=sizes / 1e5, chosen=7777, kind="between", rule="max", **rest
     )
     told = summarize(with_changes(fitted, gap_curve_=curve), X)["gap"]

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import sparsecluster._search.search
-from sparsecluster import GapCurve, SASClustering
+from sparsecluster import SASClustering, TuningCurve
 from sparsecluster.datasets import shifted_groups
 from tests.helpers.common import plain_scores, three_groups
 
@@ -58,24 +58,24 @@ def test_all_ways_to_choose_the_size_work_together(search, null, gap, rule):
     curve = found.gap_curve_
     assert set(found.labels_) == {0, 1, 2}
     assert found.support_.sum() == curve.chosen
-    assert curve.chosen in curve.sizes
+    assert curve.chosen in curve.values
     assert (curve.kind, curve.rule) == (gap, rule)
-    for values in (curve.observed, curve.reference, curve.spread, curve.gap, curve.error):
-        assert values.shape == curve.sizes.shape
+    for values in (curve.details["observed"], curve.details["reference"], curve.details["spread"], curve.score, curve.error):
+        assert values.shape == curve.values.shape
         assert np.isfinite(values).all()
-    top = curve.gap.argmax()
-    bar = curve.gap[top] - (curve.error[top] if rule == "1se" else 0.0)
-    assert curve.chosen == curve.sizes[curve.gap >= bar].min()
+    top = curve.score.argmax()
+    bar = curve.score[top] - (curve.error[top] if rule == "1se" else 0.0)
+    assert curve.chosen == curve.values[curve.score >= bar].min()
 
 
 def test_sizes_compared_are_all_or_every_step_th():
-    assert SASClustering(n_permutations=2).fit(X).gap_curve_.sizes.tolist() == list(range(1, 31))
+    assert SASClustering(n_permutations=2).fit(X).gap_curve_.values.tolist() == list(range(1, 31))
     grid = SASClustering(n_permutations=2, search="grid", step=7).fit(X)
-    assert grid.gap_curve_.sizes.tolist() == [1, 8, 15, 22, 29]
+    assert grid.gap_curve_.values.tolist() == [1, 8, 15, 22, 29]
 
 
 def test_golden_section_compares_fewer_sizes_than_there_are():
-    sizes = SASClustering(n_permutations=2, search="golden").fit(HARD.X).gap_curve_.sizes
+    sizes = SASClustering(n_permutations=2, search="golden").fit(HARD.X).gap_curve_.values
     assert sizes.size < 20
 
 
@@ -141,7 +141,7 @@ def test_centers_are_means_in_the_users_units():
 
 def test_gap_curve_is_there_only_where_the_size_was_chosen():
     assert SASClustering(n_features_to_select=6).fit(X).gap_curve_ is None
-    assert isinstance(SASClustering(n_permutations=2).fit(X).gap_curve_, GapCurve)
+    assert isinstance(SASClustering(n_permutations=2).fit(X).gap_curve_, TuningCurve)
 
 
 def test_history_never_falls_and_ends_at_the_objective():

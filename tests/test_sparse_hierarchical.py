@@ -10,7 +10,7 @@ from scipy.cluster.hierarchy import cophenet, fcluster, is_valid_linkage, linkag
 from scipy.spatial.distance import pdist, squareform
 
 import sparsecluster._utils.parallel
-from sparsecluster import GapCurve, SparseHierarchical
+from sparsecluster import SparseHierarchical, TuningCurve
 from sparsecluster._clusterers.hierarchical import LINKAGES, ON_COORDINATES
 from sparsecluster._kernels.weights import bounded_weights
 from sparsecluster.datasets import shifted_groups
@@ -316,23 +316,23 @@ def test_columns_kept_out_have_no_weight():
 def test_the_bound_is_chosen_by_the_gap_statistic(rule):
     found = SparseHierarchical(3, n_permutations=4, rule=rule).fit(numbers(0))
     curve = found.gap_curve_
-    assert isinstance(curve, GapCurve)
+    assert isinstance(curve, TuningCurve)
     assert (curve.parameter, curve.rule) == ("l1_bound", rule)
-    np.testing.assert_allclose(curve.sizes, np.linspace(1.1, 0.7 * np.sqrt(12), 10))
-    top = curve.gap.argmax()
-    near = curve.gap >= curve.gap[top] - (curve.error[top] if rule == "1se" else 0.0)
-    assert found.l1_bound_ == curve.chosen == curve.sizes[near].min()
+    np.testing.assert_allclose(curve.values, np.linspace(1.1, 0.7 * np.sqrt(12), 10))
+    top = curve.score.argmax()
+    near = curve.score >= curve.score[top] - (curve.error[top] if rule == "1se" else 0.0)
+    assert found.l1_bound_ == curve.chosen == curve.values[near].min()
     # A larger bound allows all that a smaller one does.
-    assert (np.diff(curve.observed) > 0).all()
+    assert (np.diff(curve.details["observed"]) > 0).all()
     assert found.feature_weights_.sum() == pytest.approx(found.l1_bound_, abs=1e-12)
 
 
 def test_what_is_observed_at_a_bound_is_the_objective_of_a_fit_with_that_bound():
     bounds = [1.3, 2.0, 3.0]
     tuned = SparseHierarchical(3, bounds=bounds[::-1], n_permutations=2).fit(HARD)
-    assert tuned.gap_curve_.sizes.tolist() == bounds
+    assert tuned.gap_curve_.values.tolist() == bounds
     alone = [np.log(fit(HARD, l1_bound=bound).objective_) for bound in bounds]
-    np.testing.assert_allclose(tuned.gap_curve_.observed, alone, rtol=1e-6)
+    np.testing.assert_allclose(tuned.gap_curve_.details["observed"], alone, rtol=1e-6)
     again = fit(HARD, l1_bound=tuned.l1_bound_)
     np.testing.assert_allclose(tuned.feature_weights_, again.feature_weights_, rtol=0, atol=1e-9)
     assert again.gap_curve_ is None
@@ -341,7 +341,7 @@ def test_what_is_observed_at_a_bound_is_the_objective_of_a_fit_with_that_bound()
 @pytest.mark.parametrize("n_features", [1, 2, 3])
 def test_tables_of_very_few_columns_can_be_tuned(n_features):
     found = SparseHierarchical(3, n_permutations=2).fit(numbers(0)[:, :n_features])
-    sizes = found.gap_curve_.sizes
+    sizes = found.gap_curve_.values
     assert 1.0 <= sizes[0] <= sizes[-1] <= np.sqrt(max(n_features, 2)) + 1e-12
     np.testing.assert_array_equal(np.sort(sizes), sizes)
 
@@ -351,7 +351,7 @@ def test_the_number_of_threads_makes_no_difference(monkeypatch):
     one, two = (SparseHierarchical(3, n_permutations=4, n_jobs=jobs).fit(HARD) for jobs in (1, 2))
     for name in ("feature_weights_", "labels_", "linkage_matrix_"):
         np.testing.assert_array_equal(getattr(one, name), getattr(two, name))
-    np.testing.assert_array_equal(one.gap_curve_.gap, two.gap_curve_.gap)
+    np.testing.assert_array_equal(one.gap_curve_.score, two.gap_curve_.score)
 
 
 # ---------------------------------------------------------------- what is refused

@@ -10,7 +10,7 @@ import pytest
 import scipy.sparse
 
 import sparsecluster._utils.parallel
-from sparsecluster import GapCurve, PlainClustering, SparseKMeans, SparseKMedoids
+from sparsecluster import PlainClustering, SparseKMeans, SparseKMedoids, TuningCurve
 from sparsecluster._kernels.weights import bounded_weights
 from sparsecluster.datasets import shifted_groups
 from tests import naive
@@ -175,12 +175,12 @@ def test_clear_groups_are_found_with_the_features_that_make_them():
 def test_the_bound_is_chosen_by_the_gap_statistic():
     found = SparseKMeans(3, n_permutations=4, n_init=5).fit(numbers(0))
     curve = found.gap_curve_
-    assert isinstance(curve, GapCurve)
+    assert isinstance(curve, TuningCurve)
     assert (curve.parameter, curve.rule, curve.kind) == ("l1_bound", "max", "between")
-    np.testing.assert_allclose(curve.sizes, np.geomspace(1.2, 0.9 * np.sqrt(12), 10))
-    np.testing.assert_allclose(curve.gap, curve.observed - curve.reference)
-    assert found.l1_bound_ == curve.chosen == curve.sizes[curve.gap.argmax()]
-    assert found.objective_ >= np.exp(curve.observed[curve.gap.argmax()]) * (1 - 1e-12)
+    np.testing.assert_allclose(curve.values, np.geomspace(1.2, 0.9 * np.sqrt(12), 10))
+    np.testing.assert_allclose(curve.score, curve.details["observed"] - curve.details["reference"])
+    assert found.l1_bound_ == curve.chosen == curve.values[curve.score.argmax()]
+    assert found.objective_ >= np.exp(curve.details["observed"][curve.score.argmax()]) * (1 - 1e-12)
     assert curve.frame().index.name == "l1_bound"
     np.testing.assert_array_equal(found.labels_, TRUTH)
     assert not found.support_[~USEFUL].any()
@@ -189,15 +189,15 @@ def test_the_bound_is_chosen_by_the_gap_statistic():
 def test_the_smallest_bound_within_one_standard_error_may_be_taken():
     largest, smaller = (SparseKMeans(3, n_permutations=4, n_init=5, rule=rule).fit(HARD) for rule in ("max", "1se"))
     curve = smaller.gap_curve_
-    np.testing.assert_array_equal(curve.gap, largest.gap_curve_.gap)
-    top = curve.gap.argmax()
-    within = curve.gap >= curve.gap[top] - curve.error[top]
-    assert smaller.l1_bound_ == curve.sizes[within].min() < largest.l1_bound_
+    np.testing.assert_array_equal(curve.score, largest.gap_curve_.score)
+    top = curve.score.argmax()
+    within = curve.score >= curve.score[top] - curve.error[top]
+    assert smaller.l1_bound_ == curve.values[within].min() < largest.l1_bound_
 
 
 def test_bounds_that_are_given_are_compared_from_the_smallest_on():
     found = SparseKMeans(3, bounds=[3, 1.5, 2, 2.0], n_permutations=2, n_init=2).fit(numbers(0))
-    assert found.gap_curve_.sizes.tolist() == [1.5, 2.0, 3.0]
+    assert found.gap_curve_.values.tolist() == [1.5, 2.0, 3.0]
     assert found.l1_bound_ in (1.5, 2.0, 3.0)
 
 
@@ -206,13 +206,13 @@ def test_the_gap_of_a_bound_is_that_of_the_objective_at_the_bound():
     table = numbers(0)
     curve = SparseKMeans(3, bounds=[1.2, 2.0, 3.0], n_permutations=2).fit(table).gap_curve_
     alone = [np.log(SparseKMeans(3, l1_bound=bound).fit(table).objective_) for bound in (1.2, 2.0, 3.0)]
-    np.testing.assert_allclose(curve.observed, alone, rtol=1e-10)
+    np.testing.assert_allclose(curve.details["observed"], alone, rtol=1e-10)
 
 
 @pytest.mark.parametrize("n_features", [1, 2, 3])
 def test_tables_of_very_few_columns_can_be_tuned(n_features):
     found = SparseKMeans(3, n_permutations=2, n_init=2).fit(numbers(0)[:, :n_features])
-    sizes = found.gap_curve_.sizes
+    sizes = found.gap_curve_.values
     assert (np.diff(sizes) >= 0).all()
     assert 1.0 <= sizes[0] <= sizes[-1] <= np.sqrt(max(n_features, 2)) + 1e-12
 
@@ -236,7 +236,7 @@ def test_the_number_of_threads_makes_no_difference(monkeypatch, method):
         pytest.importorskip("kmedoids")
     monkeypatch.setattr(sparsecluster._utils.parallel, "THREADS_PAY", 0)
     one, two = (method(3, n_permutations=3, n_init=2, n_jobs=jobs).fit(HARD) for jobs in (1, 2))
-    np.testing.assert_array_equal(one.gap_curve_.gap, two.gap_curve_.gap)
+    np.testing.assert_array_equal(one.gap_curve_.score, two.gap_curve_.score)
     np.testing.assert_array_equal(one.gap_curve_.error, two.gap_curve_.error)
     np.testing.assert_array_equal(one.feature_weights_, two.feature_weights_)
     np.testing.assert_array_equal(one.labels_, two.labels_)

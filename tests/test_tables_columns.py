@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from sparsecluster._data.kinds import Ordinal
 from tests.helpers.columns import CODES, COLORS, PLAIN, SIZES, TRUTH, N, declared, fit, frame, values
 from tests.helpers.common import refuses
 
@@ -52,8 +53,7 @@ def test_truth_values_can_be_numbers():
 def test_truth_values_have_an_order_whatever_the_other_columns_are():
     words = frame(pd, CODES == 0).assign(word=np.array(COLORS)[CODES])
     found = fit(words, metric={"c": "ordinal"})
-    assert found._form.columns[5].kind == "manhattan"
-    assert found._form.columns[5].levels == (0.0, 1.0)
+    assert found._kept.reader.kinds[5] == Ordinal((0.0, 1.0))
 
 
 def test_where_differences_of_an_ordered_category_are_asked_for_ranks_are_advised():

@@ -70,7 +70,7 @@ def repeated(case, counts):
     chosen = ColumnTable(table.values[:, copies], tuple(table.kinds[j] for j in copies))
     # The first copies of the members of a feature are one feature, the second ones another.
     which = np.concatenate([np.arange(counts[owner]) for owner in case.owners])
-    made = table_case(chosen.values, [column.kind for column in chosen.columns], case.owners[copies] * N + which)
+    made = table_case(chosen.values, chosen.kinds, case.owners[copies] * N + which)
     return made.features(standardize=False)
 
 

@@ -11,7 +11,7 @@ from scipy import sparse
 
 from sparsecluster._clusterers.registry import make_clusterer
 from sparsecluster._data.check_matrices import check_matrices
-from sparsecluster._data.kinds import Distance, Function, Hamming, SquaredEuclidean
+from sparsecluster._data.kinds import Dissimilarity, Distance, Function, Hamming, Ordinal, SquaredEuclidean
 from sparsecluster._data.reading import Given, read_columns
 from sparsecluster._data.source import ColumnTable, MatrixSource, TableSource
 from sparsecluster._data.source_sparse import SparseSource
@@ -105,10 +105,20 @@ def as_given(rng, values):
 
 
 def kind_of(word, column):
-    """The dissimilarity of a column of numbers or codes, by its name or function."""
+    """The dissimilarity of a column of numbers or codes, by its name or function, or as it is."""
+    if isinstance(word, Dissimilarity):
+        return word
     if word == "hamming":
         return Hamming(tuple(range(int(np.nanmax(column)) + 1)))
     return {"sqeuclidean": SquaredEuclidean(), "manhattan": Distance()}.get(word) or Function(word)
+
+
+def kind_delta(word):
+    """A function of two values, by the name of a dissimilarity, or as it is."""
+    if isinstance(word, Function):
+        return word.function
+    name = "manhattan" if isinstance(word, Ordinal) else getattr(word, "name", word)
+    return DELTAS.get(name, word)
 
 
 def read_numbers(values, metric):
@@ -122,7 +132,7 @@ def table_case(values, kinds, groups=None):
     groups = np.arange(p) if groups is None else groups
     table = ColumnTable(values, tuple(map(kind_of, kinds, values.T)))
     source = TableSource(table, groups, np.arange(n), np.arange(p), True, bool(np.isnan(values).any()))
-    deltas = [naive.column_delta(x, DELTAS.get(kind, kind)) for x, kind in zip(values.T, kinds, strict=True)]
+    deltas = [naive.column_delta(x, kind_delta(kind)) for x, kind in zip(values.T, kinds, strict=True)]
     return Case(source, deltas, groups)
 
 
