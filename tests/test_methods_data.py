@@ -43,7 +43,7 @@ def letters(n_useful=9, n_features=12):
 
 def mixture():
     """Numbers and categories, with missing values."""
-    return mixed_groups(n_features=20, n_useful=16, group_size=12, shift=5.0, likely=0.9, gaps=0.05, seed=3)
+    return mixed_groups(n_features=12, n_useful=10, group_size=8, shift=5.0, likely=0.9, gaps=0.05, seed=3)
 
 
 # ---------------------------------------------------------------- numbers without missing values
