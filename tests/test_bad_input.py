@@ -53,10 +53,10 @@ def test_of_many_columns_kept_out_a_few_are_named():
 
 def test_where_nothing_is_seen_there_is_nothing_to_group_by():
     table = np.full_like(X, np.nan)
-    with refuses("All 30 columns are constant or have too few values", "nothing to group by"):
+    with refuses("All 30 columns are constant or have too few values", "nothing to cluster by"):
         fit(table)
     table[:, :15] = 1.0
-    with refuses("All 30 columns are constant or have too few values", "nothing to group by"):
+    with refuses("All 30 columns are constant or have too few values", "nothing to cluster by"):
         fit(table)
 
 
@@ -297,7 +297,7 @@ def test_columns_may_have_fewer_values_than_there_are_clusters(strict, k):
 def test_constant_columns_are_named_and_never_chosen(strict, size):
     table = X.copy()
     table[:, [0, 9]] = [0.0, 1e300]
-    with pytest.warns(UserWarning, match="2 columns are constant, so kept out and never chosen: 'x0', 'x9'"):
+    with pytest.warns(UserWarning, match="2 columns are constant and will not be used: 'x0', 'x9'"):
         found = fit(table, n_features_to_select=size)
     assert not found.support_[[0, 9]].any()
     assert found.feature_scores_[[0, 9]].tolist() == [0.0, 0.0]
@@ -326,7 +326,7 @@ def test_a_sample_may_be_too_small_for_the_clusters(strict, subsample):
 
 
 def test_samples_that_are_all_equal_are_refused():
-    with refuses("All 30 columns are constant", "nothing to group by"):
+    with refuses("All 30 columns are constant", "nothing to cluster by"):
         fit(np.tile(X[0], (20, 1)))
 
 

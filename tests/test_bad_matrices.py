@@ -167,7 +167,7 @@ def test_all_matrices_have_one_size():
 
 @pytest.mark.parametrize("single", [D[0], D[0].tolist(), pd.DataFrame(D[0]), X, D[None]])
 def test_a_single_matrix_goes_in_as_a_list_of_one(single):
-    with refuses("takes p matrices n x n", r"\(p, n, n\)", "got", r"A single matrix D goes in as \[D\]") as refused:
+    with refuses("takes p matrices of shape", r"\(p, n, n\)", "got", r"A single matrix D goes in as \[D\]") as refused:
         fit(single)
     assert f"of shape {np.shape(single)}" in str(refused.value)
     assert fit([D[0]]).support_.tolist() == [True]
@@ -189,7 +189,7 @@ def test_there_are_at_least_two_samples(n):
     "what", [None, 3, "distances", (matrix for matrix in D), {"a": D[0]}, scipy.sparse.eye_array(4)]
 )
 def test_anything_else_is_refused(what):
-    with refuses("takes p matrices n x n", f"got {type(what).__name__}"):
+    with refuses("takes p matrices of shape", f"got {type(what).__name__}"):
         fit(what)
 
 
@@ -280,7 +280,7 @@ def test_several_matrices_that_say_nothing_are_named(strict):
 
 @pytest.mark.parametrize("content", [0.0, np.nan])
 def test_where_no_matrix_says_anything_there_is_nothing_to_group_by(content):
-    with refuses("All 8 matrices are constant or have too few values", "nothing to group by"):
+    with refuses("All 8 matrices are constant or have too few observed values", "nothing to cluster by"):
         fit(np.full_like(D, content))
 
 
@@ -306,7 +306,7 @@ def test_fewer_distinct_samples_than_clusters_are_refused():
 # ---------------------------------------------------------------- new samples
 
 
-NEEDED = ["dissimilarities to the 30 samples of fit", "8 matrices of new x 30"]
+NEEDED = ["dissimilarities to the 30 samples of fit", "8 matrices of shape"]
 
 
 @pytest.mark.parametrize(

@@ -126,7 +126,7 @@ METHODS = [
 
 @pytest.mark.parametrize("estimator", METHODS, ids=lambda each: type(each).__name__)
 def test_other_methods_have_displays_too(estimator):
-    X = far_apart()
+    X = far_apart(2)
     estimator = estimator.fit(X)
     for display in (FeatureScores, *OF_DATA):
         drawn(make(display, estimator, X).plot())
@@ -223,10 +223,9 @@ def test_the_legend_says_how_large_the_clusters_are(display):
 def test_twelve_clusters_are_drawn():
     truth = np.repeat(np.arange(12), 6)
     rng = np.random.default_rng(0)
-    X = pd.DataFrame(40.0 * rng.normal(size=(12, 5))[truth] + rng.normal(size=(72, 5)))
-    X.columns = [f"n{a}" for a in range(5)]
+    X = pd.DataFrame(40.0 * rng.normal(size=(12, 2))[truth] + rng.normal(size=(72, 2)), columns=["x", "y"])
     X["level"] = np.array(list("abcdefghijkl"), dtype=object)[truth]
-    estimator = SASClustering(n_clusters=12, n_features_to_select=6).fit(X)
+    estimator = SASClustering(n_clusters=12, n_features_to_select=3).fit(X)
     for display in OF_DATA:
         drawn(display.from_estimator(estimator, X).plot())
 

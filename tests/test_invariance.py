@@ -242,8 +242,8 @@ def test_half_the_digits_are_enough_and_stay_half(monkeypatch):
         seen.append(problem.features)
         return search_size(problem, *args, **kwargs)
 
-    search_size = sparsecluster.methods.sas.search_size
-    monkeypatch.setattr(sparsecluster.methods.sas, "search_size", watch)
+    search_size = sparsecluster._search.solve.search_size
+    monkeypatch.setattr(sparsecluster._search.solve, "search_size", watch)
     table = EASY.astype(np.float32)
     assert_truth(fit(table, n_permutations=10))
     (features,) = seen

@@ -43,7 +43,7 @@ def letters(n_useful=9, n_features=12):
 
 def mixture():
     """Numbers and categories, with missing values."""
-    return mixed_groups(n_features=20, n_useful=16, group_size=12, shift=5.0, likely=0.9, missing=0.05, seed=3)
+    return mixed_groups(n_features=12, n_useful=10, group_size=8, shift=5.0, likely=0.9, missing=0.05, seed=3)
 
 
 # ---------------------------------------------------------------- numbers without missing values
@@ -53,7 +53,7 @@ def mixture():
 def test_missing_values_are_refused_by_name_with_a_way_out(name):
     table = ROW.copy()
     table[3, [5, 9]] = np.nan
-    with refuses("NaN in 2 of 16 columns: 'gene5', 'gene9'", "takes numbers without gaps", "fill them in"):
+    with refuses("NaN in 2 of 16 columns: 'gene5', 'gene9'", "does not accept missing values", "Impute"):
         quick(name).fit(pd.DataFrame(table, columns=NAMES))
 
 
@@ -61,7 +61,7 @@ def test_missing_values_are_refused_by_name_with_a_way_out(name):
 def test_missing_values_in_new_samples_are_refused_with_a_way_out(name):
     found = quick(name).fit(ROW)
     for ask in (found.predict, found.score):
-        with refuses("NaN", type(found).__name__, "without gaps", "Fill them in"):
+        with refuses("NaN", type(found).__name__, "does not accept missing values", "Impute"):
             ask(with_missing(ROW))
 
 
@@ -236,7 +236,7 @@ def test_fewer_distinct_samples_than_clusters_are_refused(name):
 
 @EVERY
 def test_samples_that_are_all_equal_are_refused(name):
-    with refuses("All 16 columns are constant", "nothing to group by"):
+    with refuses("All 16 columns are constant", "nothing to cluster by"):
         quick(name).fit(np.tile(ROW[0], (20, 1)))
 
 
@@ -273,7 +273,7 @@ def test_new_samples_have_the_columns_of_fit(name):
 def test_constant_columns_are_named_and_never_chosen(name):
     table = CORNERS.copy()
     table[:, [0, 9]] = [0.0, 1e300]
-    with pytest.warns(UserWarning, match="2 columns are constant, so kept out and never chosen: 'x0', 'x9'"):
+    with pytest.warns(UserWarning, match="2 columns are constant and will not be used: 'x0', 'x9'"):
         found = quick(name).fit(table)
     assert not found.support_[[0, 9]].any()
     assert found.feature_scores_[[0, 9]].tolist() == [0.0, 0.0]

@@ -68,7 +68,7 @@ def test_a_clusterer_has_fit_predict(clusterer):
 @pytest.mark.parametrize("kind", ["manhattan", "ordinal", "function", "mixed", "precomputed"])
 @pytest.mark.parametrize("clusterer", ["kmeans", "ward", SklearnKMeans()])
 def test_clusterers_of_coordinates_refuse_what_has_none_before_any_work(monkeypatch, clusterer, kind):
-    monkeypatch.setattr(sparsecluster.methods.sas, "search_size", None)
+    monkeypatch.setattr(sparsecluster._search.solve, "search_size", None)
     table, _, parameters = KINDS[kind]()
     shown = f'"{clusterer}"' if isinstance(clusterer, str) else "KMeans"
     with pytest.raises(ValueError, match=f'{shown} needs coordinates.*Use "hillclimb".*metric="precomputed"'):

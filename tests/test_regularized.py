@@ -378,7 +378,7 @@ def test_missing_values_are_refused_by_name_in_fit_and_in_new_samples():
     with refuses("NaN in 1 of 20 columns: 'x5'", "RegularizedKMeans takes numbers without gaps", "fill them in"):
         fit(table)
     for ask in (fit(X).predict, fit(X).score):
-        with refuses("NaN", "RegularizedKMeans", "without gaps", "Fill them in"):
+        with refuses("NaN", "RegularizedKMeans", "does not accept missing values", "Impute"):
             ask(table)
 
 

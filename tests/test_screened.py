@@ -231,7 +231,7 @@ def test_tables_with_names_keep_them():
     assert found.get_feature_names_out().tolist() == [NAMES[a] for a in np.flatnonzero(USEFUL)]
     assert found.transform(frame).shape == (30, 8)
     assert f"{NAMES[0]} (" in found.summary()
-    assert found.summary().startswith("3 clusters of 14, 10, 6 samples\n8 of 40 features make them")
+    assert found.summary().startswith("3 clusters of 14, 10, 6 samples\n8 of 40 features selected")
     for same in (frame, pl.DataFrame(X, schema=NAMES)):
         np.testing.assert_array_equal(fit(same, threshold=8).labels_, TRUTH)
         np.testing.assert_array_equal(found.predict(same), TRUTH)
@@ -251,7 +251,7 @@ def test_constant_columns_have_no_statistic_and_never_pass():
     table = X.copy()
     table[:, [3, 20]] = 1.5
     for test in TESTS:
-        with pytest.warns(UserWarning, match="2 columns are constant, so kept out and never chosen: 'x3', 'x20'"):
+        with pytest.warns(UserWarning, match="2 columns are constant and will not be used: 'x3', 'x20'"):
             found = fit(table, test=test)
         for values in (found.statistics_, found.p_values_):
             assert np.flatnonzero(np.isnan(values)).tolist() == [3, 20]

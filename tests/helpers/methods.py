@@ -9,7 +9,7 @@ from sparsecluster.datasets import shifted_groups
 from sparsecluster.methods.registry import METHODS, make_method
 
 # Fewer copies, samples and starts: what is tested here does not depend on them.
-QUICK = {"n_permutations": 3, "n_bootstraps": 3, "n_init": 3}
+QUICK = {"n_permutations": 2, "n_bootstraps": 3, "n_init": 3}
 EVERY = pytest.mark.parametrize("name", METHODS)
 
 
