@@ -309,7 +309,7 @@ def test_the_penalty_of_common_weights_is_chosen_by_the_gap_statistic(rule):
     curve = found.gap_curve_
     assert isinstance(curve, TuningCurve)
     np.testing.assert_array_equal(curve.values, PENALTIES)
-    assert (curve.parameter, curve.chosen, curve.rule) == ("penalty", found.penalty_, rule)
+    assert (curve.parameter, curve.chosen) == ("penalty", found.penalty_)
     top = curve.score.argmax()
     bar = curve.score[top] - (curve.error[top] if rule == "1se" else 0.0)
     assert found.penalty_ == PENALTIES[curve.score >= bar].min()

@@ -256,7 +256,7 @@ def test_shared_parameters_are_refused_before_the_table_is_looked_at(name, param
 
 # Where the work of a fit begins.
 WORK = {
-    "sas": "methods.sas.choose_size",
+    "sas": "_search.solve.choose_size",
     "sparse-kmeans": "methods._bounded.tuned",
     "sparse-hierarchical": "methods._bounded.tuned",
     "sparse-kmedoids": "methods._bounded.tuned",

@@ -59,7 +59,7 @@ def test_all_ways_to_choose_the_size_work_together(search, null, gap, rule):
     assert set(found.labels_) == {0, 1, 2}
     assert found.support_.sum() == curve.chosen
     assert curve.chosen in curve.values
-    assert (curve.kind, curve.rule) == (gap, rule)
+    assert (curve.parameter, curve.criterion) == ("s", "gap")
     for values in (curve.details["observed"], curve.details["reference"], curve.details["spread"], curve.score, curve.error):
         assert values.shape == curve.values.shape
         assert np.isfinite(values).all()

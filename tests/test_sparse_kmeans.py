@@ -176,7 +176,7 @@ def test_the_bound_is_chosen_by_the_gap_statistic():
     found = SparseKMeans(3, n_permutations=4, n_init=5).fit(numbers(0))
     curve = found.gap_curve_
     assert isinstance(curve, TuningCurve)
-    assert (curve.parameter, curve.rule, curve.kind) == ("l1_bound", "max", "between")
+    assert (curve.parameter, curve.criterion) == ("l1_bound", "gap")
     np.testing.assert_allclose(curve.values, np.geomspace(1.2, 0.9 * np.sqrt(12), 10))
     np.testing.assert_allclose(curve.score, curve.details["observed"] - curve.details["reference"])
     assert found.l1_bound_ == curve.chosen == curve.values[curve.score.argmax()]
