@@ -135,7 +135,7 @@ def test_a_negative_entry_is_refused_with_its_place(form):
 
 @pytest.mark.parametrize("value", [np.inf, -np.inf])
 def test_an_infinite_entry_is_refused_with_its_place(value):
-    with refuses("Matrix 3 has an entry that is infinite", rf"{value} at \(4, 7\)", "NaN for a pair"):
+    with refuses("Matrix 3 has an entry that is infinite", rf"{value} at \(4, 7\)", "NaN for an unknown"):
         fit(with_entry(value))
 
 
@@ -145,7 +145,7 @@ def test_a_sample_is_not_unlike_itself():
 
 
 def test_similarities_are_not_dissimilarities():
-    with refuses("Matrix 0", "not zero, on the diagonal", r"1.0 at \(0, 0\)"):
+    with refuses("Matrix 0", "not zero on the diagonal", r"1.0 at \(0, 0\)"):
         fit(np.exp(-D))
 
 
@@ -159,7 +159,7 @@ def test_a_matrix_is_square(form):
 
 
 def test_all_matrices_have_one_size():
-    with refuses("Matrix 3 is 20 x 20", "30 x 30", "one size"):
+    with refuses("Matrix 3 is 20 x 20", "30 x 30", "same size"):
         fit([*D[:3], D[3, :20, :20]])
     with refuses("Matrix 3 must be square", r"\(30, 20\)"):
         fit([*D[:3], D[3, :, :20]])
@@ -167,7 +167,7 @@ def test_all_matrices_have_one_size():
 
 @pytest.mark.parametrize("single", [D[0], D[0].tolist(), pd.DataFrame(D[0]), X, D[None]])
 def test_a_single_matrix_goes_in_as_a_list_of_one(single):
-    with refuses("takes p matrices of shape", r"\(p, n, n\)", "got", r"A single matrix D goes in as \[D\]") as refused:
+    with refuses("takes p matrices of shape", r"\(p, n, n\)", "got", r"Pass a single matrix D as \[D\]") as refused:
         fit(single)
     assert f"of shape {np.shape(single)}" in str(refused.value)
     assert fit([D[0]]).support_.tolist() == [True]
@@ -260,7 +260,7 @@ def sees_one_pair():
     ids=["zeros", "missing", "one pair"],
 )
 def test_a_matrix_that_says_nothing_is_kept_out_by_name(strict, content, why):
-    with pytest.warns(UserWarning, match=f"^1 .*{why}, so kept out and never chosen: 'x6'"):
+    with pytest.warns(UserWarning, match=f"^1 .*{why} and will not be used: 'x6'"):
         found = fit(with_matrix(content, 6))
     np.testing.assert_array_equal(found.labels_, TRUTH)
     np.testing.assert_array_equal(found.support_, USEFUL)
@@ -293,7 +293,7 @@ def test_there_are_no_more_features_to_choose_than_matrices_that_say_something()
 def test_a_sample_that_no_matrix_sees_is_refused_with_its_number():
     matrices = D.copy()
     matrices[:, 5] = matrices[:, :, 5] = np.nan
-    with refuses("no value", "5"):
+    with refuses("no known dissimilarity", "5"):
         fit(matrices)
 
 

@@ -220,8 +220,8 @@ def test_the_frame_is_the_curve():
     assert frame.index.name == "s"
     assert frame.index.tolist() == SIZES
     assert frame.columns.tolist() == ["observed", "reference", "spread", "gap", "error"]
-    for name in frame:
-        np.testing.assert_array_equal(frame[name], getattr(curve, name))
+    for name, values in {**curve.details, "gap": curve.score, "error": curve.error}.items():
+        np.testing.assert_array_equal(frame[name], values)
 
 
 def test_the_plot_shows_the_gap_and_the_choice():

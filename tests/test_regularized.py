@@ -375,7 +375,7 @@ def test_a_penalty_is_a_number_from_zero_on(penalty):
 def test_missing_values_are_refused_by_name_in_fit_and_in_new_samples():
     table = X.copy()
     table[3, 5] = np.nan
-    with refuses("NaN in 1 of 20 columns: 'x5'", "RegularizedKMeans takes numbers without gaps", "fill them in"):
+    with refuses("NaN in 1 of 20 columns: 'x5'", "RegularizedKMeans does not accept missing values", "Impute"):
         fit(table)
     for ask in (fit(X).predict, fit(X).score):
         with refuses("NaN", "RegularizedKMeans", "does not accept missing values", "Impute"):
@@ -389,5 +389,5 @@ def test_sparse_matrices_are_refused_in_fit_and_in_new_samples():
 
 
 def test_text_is_refused_by_name():
-    with refuses("Column 'tissue' holds no numbers"):
+    with refuses("takes numbers only, but column 'tissue'"):
         fit(pd.DataFrame(X).add_prefix("gene").assign(tissue=np.array(["a", "b", "c"])[TRUTH]))

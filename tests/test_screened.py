@@ -326,7 +326,7 @@ def test_parameters_that_make_no_sense_are_refused(parameters, words):
 def test_missing_values_are_refused_in_fit_and_in_predict():
     table = X.copy()
     table[1:3, 5] = np.nan
-    with refuses("NaN", "1 of 40 columns", "'x5'", "fill them in", "SASClustering"):
+    with refuses("NaN", "1 of 40 columns", "'x5'", "Impute", "SASClustering"):
         fit(table)
     with refuses("NaN", "ScreenedClustering"):
         fit().predict(table)
