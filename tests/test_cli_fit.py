@@ -1,4 +1,4 @@
-"""From a file to groups by `fit`, `predict` and `report`, as a new user does it; what is written agrees with Python."""
+"""From a file to clusters with `fit`, `predict` and `report`, as a new user does it; the files agree with Python."""
 
 import gzip
 import io
@@ -102,7 +102,7 @@ def test_a_european_table_with_text_ids_and_missing_values(tmp_path):
     text = text.replace("sample 1;", '"sample; 1";').replace(";;", ";NA;", 3)
     (tmp_path / "werte.csv").write_text(text, encoding="utf-8")
     told = done("fit", tmp_path / "werte.csv", "-k", 3, "--out", tmp_path / "out")
-    assert "Note: column 'Probe' holds text without repeats: it names the rows." in told
+    assert "Note: Column 'Probe' contains a different text in every row, so it is used as the row names." in told
     ids = [each.replace("sample 1", "sample; 1") if each == "sample 1" else each for each in IDS]
     assert_written(tmp_path / "out", SASClustering(3).fit(missing), missing, ids, list(missing.columns))
     assert_predicts(tmp_path / "out", tmp_path / "werte.csv")
@@ -118,7 +118,7 @@ def test_a_sheet_of_an_excel_file(tmp_path):
     done("fit", file, "-k", 3, *options, "--out", tmp_path / "out")
     assert_written(tmp_path / "out", SASClustering(3).fit(TABLE), TABLE, IDS, list(TABLE.columns))
     assert_predicts(tmp_path / "out", file, "--sheet", "values")
-    assert "it has 'cover', 'values'" in run("fit", file, "-k", 3, "--sheet", "valuse").stderr
+    assert "its sheets are 'cover', 'values'" in run("fit", file, "-k", 3, "--sheet", "valuse").stderr
 
 
 def test_genes_in_rows_with_the_preset_for_expression(tmp_path):
@@ -129,7 +129,7 @@ def test_genes_in_rows_with_the_preset_for_expression(tmp_path):
     file, out = tmp_path / "genes.tsv", tmp_path / "out"
     told = done("fit", file, "-k", 3, "--transpose", "--preset", "expression", "--out", out)
     assert "12 rows are features, 30 columns are samples" in told
-    assert "log2(1 + x) of all values, then each sample centered and scaled" in told
+    assert "the values were transformed by log2(1 + x), and each sample was centered and scaled" in told
     X = pd.DataFrame(ExpressionScaler().fit_transform(counts), index=IDS, columns=counts.columns)
     assert_written(out, SASClustering(3).fit(X), X, IDS, list(counts.columns))
     # The model knows how its tables are prepared.
@@ -151,7 +151,7 @@ def annotated(tmp_path, name, order=slice(None), kind=sp.csr_matrix):
 def test_an_annotated_matrix(tmp_path, kind):
     file, X = annotated(tmp_path, "cells.h5ad", kind=kind), kind(TABLE.to_numpy())
     told = done("fit", file, "-k", 3, "--truth", "tissue", "--out", tmp_path / "out")
-    assert "Compared with tissue: Rand index 1.000" in told
+    assert "Agreement with 'tissue': Rand index 1.000" in told
     assert_written(tmp_path / "out", SASClustering(3).fit(X), X, IDS, list(TABLE.columns))
     assert_predicts(tmp_path / "out", file)
 
@@ -247,7 +247,7 @@ def test_an_empty_and_a_constant_column_are_noted_without_a_warning_of_python(tm
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_every_method_writes_its_groups(tmp_path, file, method):
+def test_every_method_writes_its_clusters(tmp_path, file, method):
     out = tmp_path / "out"
     told = json.loads(done("fit", file, "-k", 3, "--method", method, "--no-report", "--json", "--out", out))
     assert np.bincount(read(out / "labels.csv")["cluster"]).tolist() == told["sizes"]
@@ -257,7 +257,7 @@ def test_every_method_writes_its_groups(tmp_path, file, method):
 
 
 def test_a_method_that_makes_no_model_says_so(tmp_path, file):
-    assert "no model.json" in done("fit", file, "-k", 3, "--method", "cosa", "--out", tmp_path / "out")
+    assert "model.json was not written" in done("fit", file, "-k", 3, "--method", "cosa", "--out", tmp_path / "out")
 
 
 def test_a_second_result_in_the_same_folder_leaves_nothing_of_the_first(tmp_path, file):

@@ -81,7 +81,7 @@ WRONG = {
     "an empty file": (("fit", "empty.csv", *K), "is empty"),
     "a header alone": (("fit", "header.csv", *K), "no rows"),
     "a folder": (("fit", ".", *K), "is a folder"),
-    "zero bytes": (("fit", "binary.csv", *K), "not text"),
+    "zero bytes": (("fit", "binary.csv", *K), "not a text file"),
     "noise as text": (("fit", "noise.csv", *K), "encoding"),
     "noise as NPZ": (("fit", "noise.npz", *K), "cannot be read"),
     "noise as Excel": (("fit", "noise.xlsx", *K), "cannot be read"),
@@ -93,8 +93,8 @@ WRONG = {
     "another encoding": (("fit", "latin.csv", *K), "--encoding"),
     "an encoding that there is not": (("fit", "latin.csv", *K, "--encoding", "zzz"), "zzz"),
     "names in every column": (("fit", "words.csv", *K), "'b'"),
-    "more groups than samples": (("fit", "table.csv", "-k", "100"), "[2, 24]"),
-    "one group": (("fit", "table.csv", "-k", "1"), "2"),
+    "more clusters than samples": (("fit", "table.csv", "-k", "100"), "[2, 24]"),
+    "one cluster": (("fit", "table.csv", "-k", "1"), "2"),
     "an unknown metric": (("fit", "table.csv", *K, "--metric", "euclid"), '"sqeuclidean"'),
     "an unknown method": (("fit", "table.csv", *K, "--method", "sass"), "Did you mean 'sas'?"),
     "a method to come": (("fit", "table.csv", *K, "--method", "proclus"), "not available yet"),
@@ -115,7 +115,10 @@ WRONG = {
     "a newer model": (("predict", "newer.json", "table.csv"), "newer"),
     "a table as model": (("predict", "table.csv", "table.csv"), "not a model"),
     "a model with half a preset": (("predict", "preset.json", "table.csv"), "preset.json"),
-    "missing columns": (("predict", "model.json", "narrow.csv"), "lacks 10 columns that the model knows: 'f0', 'f3'"),
+    "missing columns": (
+        ("predict", "model.json", "narrow.csv"),
+        "lacks 10 of the columns that the model was fitted on: 'f0', 'f3'",
+    ),
     "no result": (("report", "none"), "There is no"),
     "a folder without a result": (("report", "."), "summary.json"),
     "a model as result": (("report", "model.json"), "not a summary"),
@@ -126,10 +129,10 @@ WRONG = {
     "no table to show": (("info", "none.csv"), "There is no file"),
     "an unknown metric to show": (("info", "table.csv", "--metric", "x"), "metric"),
     "a method that cannot be compared": (("compare", "table.csv", *K, "--methods", "sas,war"), "Did you mean 'ward'?"),
-    "too many groups to compare": (("compare", "table.csv", "-k", "100", "--methods", "sas,ward"), "100"),
+    "too many clusters to compare": (("compare", "table.csv", "-k", "100", "--methods", "sas,ward"), "100"),
     "an unknown metric to compare": (("compare", "table.csv", *K, "--metric", "x"), "metric"),
     "an unknown experiment": (("reproduce", "table-9"), "--list"),
-    "cells that there are not": (("reproduce", "table-1a", "--cells", "mu=9"), "fits no cell"),
+    "cells that there are not": (("reproduce", "table-1a", "--cells", "mu=9"), "matches no cell"),
     "cells in words": (("reproduce", "table-1a", "--cells", "rubbish"), "--cells"),
     "a part of the cells in words": (("reproduce", "table-1a", "--cells", "mu=9; rubbish"), "--cells"),
     "an unknown variant": (("reproduce", "table-1a", "--variant", "x"), '"text", "code"'),
@@ -235,9 +238,9 @@ def test_info_shows_how_columns_are_compared_and_what_may_go_wrong(tmp_path):
     assert columns["flag"]["compared by"] == "same level or not"
     assert columns["[bold]x[/bold]"]["missing"] == 0.25
     notes = " ".join(told["notes"])
-    assert "'name' holds text without repeats" in notes
-    assert "constant columns, which would be left out: still, rare" in notes
-    assert "columns with more than 90% missing values: rare" in notes
+    assert "'name' contains a different text in every row" in notes
+    assert "These columns are constant and will not be used: still, rare." in notes
+    assert "More than 90% of the values are missing in these columns: rare." in notes
     words = done("info", "-", given=STRANGE)
     assert words.startswith("20 samples, 6 columns.\n")
     assert "[bold]x[/bold]" in words
@@ -254,7 +257,7 @@ def test_simulated_tables_have_useful_features_first_and_the_truth_last(tmp_path
     file = tmp_path / "deep" / "table.csv"
     told = done("simulate", design, "--features", 60, "--seed", 3, "--out", file)
     frame = pd.read_csv(file)
-    n, p, useful = map(int, re.match(r"(\d+) samples, (\d+) features, (\d+) of them useful", told).groups())
+    n, p, useful = map(int, re.match(r"Wrote (\d+) samples with (\d+) features, (\d+) of them useful", told).groups())
     assert frame.shape == (n, p + 1) == (90, 61)
     assert frame.columns[-1] == "group"
     assert frame["group"].nunique() == 3

@@ -228,7 +228,7 @@ def test_the_command_shows_time_features_stability_truth_and_agreement(table):
     ward = next(line for line in result.stdout.splitlines() if line.split()[:1] == ["ward"]).split()
     assert ward[2:] == ["5.000", "1.000", "1.000", "1.000", "0.000"]
     assert "Agreement between methods" in result.stdout
-    assert "column 'tissue' is the truth to compare with, and not used" in result.stderr
+    assert "Note: Column 'tissue' contains the true groups. It is used for comparison only" in result.stderr
 
 
 def test_the_command_writes_files_that_parse(table, tmp_path):

@@ -105,7 +105,7 @@ def test_every_display_draws_on_the_axes_given(display):
 def test_too_few_axes_are_refused():
     X = far_apart()
     shown = Projection.from_estimator(SASClustering(n_clusters=3, n_features_to_select=4).fit(X), X)
-    with pytest.raises(ValueError, match=r"axes must be at least 2.*got 1"):
+    with pytest.raises(ValueError, match=r"axes must have at least 2 elements.*got 1"):
         shown.plot(axes=[plt.subplots()[1]])
 
 

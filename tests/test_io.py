@@ -115,7 +115,7 @@ def test_another_encoding_is_read_where_it_is_named(put, encoding):
 
 def test_an_encoding_that_does_not_fit_is_answered_with_what_to_do(put):
     file = put("table.csv", "größe,b\n1,2\n".encode("latin-1"))
-    assert "not in the encoding UTF-8" in message_of(file)
+    assert "cannot be decoded as UTF-8" in message_of(file)
     assert "--encoding, such as latin-1" in message_of(file)
     assert "nonsense" in message_of(file, options=Options(encoding="nonsense"))
 
@@ -154,7 +154,7 @@ NAMED = "id,a,b,kind\nr1,1,2,x\nr2,3,4,y\nr3,5,6,x\n"
 def test_a_first_column_of_text_without_repeats_names_the_rows(put):
     loaded = read_table(put("t.csv", NAMED), drop=("kind",))
     check(loaded, ["a", "b"], ["r1", "r2", "r3"], [[1, 2], [3, 4], [5, 6]])
-    assert loaded.notes == ["column 'id' holds text without repeats: it names the rows"]
+    assert loaded.notes == ["Column 'id' contains a different text in every row, so it is used as the row names."]
 
 
 def test_an_id_column_may_be_named_and_hold_numbers(put):
@@ -163,15 +163,19 @@ def test_an_id_column_may_be_named_and_hold_numbers(put):
 
 
 def test_ids_must_differ_and_be_there(put):
-    assert "ids must differ, and 'x'" in message_of(put("t.csv", "id,a\nx,1\nx,2\ny,3\n"), id_column="id")
-    assert "1 rows have no id in column 'id'" in message_of(put("t.csv", "id,a\nx,1\n,2\ny,3\n"), id_column="id")
+    assert "ids must be unique, but column 'id' repeats 'x'" in message_of(
+        put("t.csv", "id,a\nx,1\nx,2\ny,3\n"), id_column="id"
+    )
+    assert "must have an id in every row; 1 of 3 are missing" in message_of(
+        put("t.csv", "id,a\nx,1\n,2\ny,3\n"), id_column="id"
+    )
 
 
 def test_a_truth_is_set_apart(put):
     loaded = read_table(put("t.csv", NAMED), truth="kind")
     check(loaded, ["a", "b"], ["r1", "r2", "r3"], [[1, 2], [3, 4], [5, 6]])
     assert loaded.truth.tolist() == ["x", "y", "x"]
-    assert "column 'kind' is the truth" in loaded.notes[-1]
+    assert "Column 'kind' contains the true groups" in loaded.notes[-1]
 
 
 @pytest.mark.parametrize(("drop", "left"), [(("a", "kind"), ["b"]), (("id", "kind"), ["a", "b"])])
@@ -194,7 +198,7 @@ def test_features_in_rows_are_turned(put):
 
 
 def test_what_cannot_be_turned_says_why(put):
-    assert "column 'kind' holds text" in message_of(put("t.csv", NAMED), transpose=True)
+    assert "column 'kind' contains text" in message_of(put("t.csv", NAMED), transpose=True)
     assert "--id" in message_of(put("t.csv", "gene,s1\ng1,1\ng1,2\ng2,3\n"), transpose=True)
 
 
@@ -230,7 +234,7 @@ def test_excel_files_have_sheets(tmp_path):
         pd.DataFrame([[1, "?"], [3, 4]], columns=["u", "v"]).to_excel(book, sheet_name="second", index=False)
     check(read_table(file))
     check(read_table(file, options=Options("second")), "uv", values=[[1, np.nan], [3, 4]])
-    assert message_of(file, options=Options("third")).endswith("no sheet 'third'; it has 'first', 'second'.")
+    assert message_of(file, options=Options("third")).endswith("no sheet 'third'; its sheets are 'first', 'second'.")
 
 
 def test_numpy_files(tmp_path):
@@ -241,9 +245,9 @@ def test_numpy_files(tmp_path):
     np.savez(tmp_path / "two.npz", X=VALUES, y=[0, 1])
     check(read_table(tmp_path / "two.npz"), ["x0", "x1", "x2"])
     np.savez(tmp_path / "other.npz", u=VALUES, v=VALUES)
-    assert "holds u, v; one of them must be called X" in message_of(tmp_path / "other.npz")
+    assert "must contain an array X or only one array; got u, v" in message_of(tmp_path / "other.npz")
     np.save(tmp_path / "line.npy", [1, 2])
-    assert "two dimensions; it has 1" in message_of(tmp_path / "line.npy")
+    assert "two dimensions; got an array of shape (2,)" in message_of(tmp_path / "line.npy")
 
 
 def annotated(file, X):
@@ -291,7 +295,7 @@ def test_matrix_market_of_10x_genomics_has_genes_in_rows_and_names_beside_it(tmp
         (tmp_path / (name + ".gz" * packed)).write_bytes(gzip.compress(text) if packed else text)
     loaded = read_table(tmp_path / ("matrix.mtx" + ".gz" * packed))
     check(loaded._replace(X=loaded.X.toarray()), ["A", "B", "A-1"], ["AAAC-1", "AAAG-1"], COUNTS)
-    assert "turned" in loaded.notes[0]
+    assert "transposed" in loaded.notes[0]
 
 
 def test_names_beside_a_matrix_with_samples_in_rows_do_not_turn_it(tmp_path):
@@ -299,7 +303,7 @@ def test_names_beside_a_matrix_with_samples_in_rows_do_not_turn_it(tmp_path):
     (tmp_path / "genes.tsv").write_text("A\nB\nC\n")
     loaded = read_table(tmp_path / "t.mtx")
     check(loaded._replace(X=loaded.X.toarray()), "ABC", values=COUNTS)
-    assert not any("turned" in note for note in loaded.notes)
+    assert not any("transposed" in note for note in loaded.notes)
 
 
 @pytest.mark.parametrize("names", [["a", "b", "a"], ["a", "a-1", "a"], ["a"] * 4, ["a", "a", "a-1"]])
@@ -328,10 +332,10 @@ def pickled():
             ("blank.csv", " \n\n", "is empty"),
             ("empty.csv.gz", gzip.compress(b"", mtime=0), "is empty"),
             ("header.csv", "a,b\n", "no rows"),
-            ("binary.csv", b"\x00\x01\x02\xff" * 50, "not text"),
-            ("image.csv", b"\x89PNG\r\n\x1a\n" + b"\x00" * 20, "not text"),
-            ("ragged.csv", "a,b\n1,2\n\n3\n", "line 4: 1 cells where the first line has 2"),
-            ("ragged.tsv", "a\tb\n1\t2\n3\t4\t5\n", "line 3: 3 cells where the first line has 2"),
+            ("binary.csv", b"\x00\x01\x02\xff" * 50, "not a text file"),
+            ("image.csv", b"\x89PNG\r\n\x1a\n" + b"\x00" * 20, "not a text file"),
+            ("ragged.csv", "a,b\n1,2\n\n3\n", "line 4: expected 2 cells but found 1"),
+            ("ragged.tsv", "a\tb\n1\t2\n3\t4\t5\n", "line 3: expected 2 cells but found 3"),
             ("quoted short.csv", '"a","b"\n1,2\n3\n', "line 3"),
             ("quoted long.csv", '"a","b"\n1,2\n3,4,5\n', "line 3"),
             ("ragged blanks.txt", "a b c\n1 2 3\n4 5\n", "line 3"),
@@ -342,7 +346,7 @@ def pickled():
             ("no.csv.bz2", COMMAS, "no.csv.bz2"),
             ("no.csv.xz", COMMAS, "no.csv.xz"),
             ("cut.csv.gz", ZIPPED[:-4], "cut.csv.gz"),
-            ("packed.csv.zip", b"PK\x03\x04", "Unpack it first"),
+            ("packed.csv.zip", b"PK\x03\x04", "Decompress the file first"),
             ("pickled.npy", pickled(), "allow_pickle=False"),
             *((f"no.{kind}", "nothing", "cannot be read") for kind in KINDS),
         )

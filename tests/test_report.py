@@ -304,11 +304,11 @@ def test_a_long_gap_curve_is_thinned_and_keeps_the_chosen_size(fitted):
 def test_sentences_say_how_many_how_much_and_which(fitted):
     first, second, third, fourth = summarize(fitted, X)["sentences"]
     best = sorted(range(5), key=lambda a: -fitted.feature_scores_[a])[:3]
-    assert first == "3 clusters of 12, 10 and 8 samples, made by 5 of 20 features."
+    assert first == "There are 3 clusters, with 12, 10 and 8 samples, based on 5 of 20 features."
     share = f"{fitted.feature_scores_[:5].mean():.0%}"
     assert second == f"The clusters explain {share} of the variation of these features on average."
     listed = ", ".join(f"x{a} ({fitted.feature_scores_[a]:.0%})" for a in best)
-    assert third == f"Most informative features: {listed}."
+    assert third == f"The features with the highest scores are {listed}."
     assert f"explain {fitted.feature_scores_[5:].mean():.0%} of the variation of the features that were not" in fourth
 
 
@@ -328,11 +328,11 @@ def test_each_problem_is_warned_of_and_only_that_one(fitted, tuned):
         "Nearly all features were chosen"
     )
     nothing = with_changes(fitted, feature_scores_=np.full(20, 0.04))
-    assert warnings_of(nothing).startswith("The clusters explain next to nothing")
+    assert warnings_of(nothing).startswith("The clusters explain hardly any of the variation")
     curve = copy.copy(tuned.gap_curve_)
     object.__setattr__(curve, "gap", np.full(20, 0.01))
     object.__setattr__(curve, "error", np.full(20, 0.02))
-    assert "within one standard error of zero" in warnings_of(with_changes(tuned, gap_curve_=curve))
+    assert "not larger than its standard error" in warnings_of(with_changes(tuned, gap_curve_=curve))
     still = X.copy()
     still[:, 18:] = 1.0
     with pytest.warns(UserWarning, match="constant"):

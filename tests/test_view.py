@@ -111,7 +111,7 @@ def test_without_data_there_are_scores_and_a_history_but_no_values():
     assert History.from_view(view).objective.size
     assert view.places_of_samples() is None
     for display in (Projection, Heatmap, Contributions, Distributions):
-        with pytest.raises(ValueError, match="Give the table of fit as X"):
+        with pytest.raises(ValueError, match="Pass the table that fit was given as X"):
             display.from_view(view)
 
 

@@ -1,4 +1,4 @@
-"""Sparse clustering: find the groups in a table, and the few features that make them."""
+"""Sparse clustering: find the clusters in a table and the few features that distinguish them."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from .preprocessing import ExpressionScaler
     from .report import write_report
 
-# Where the public names live. They are loaded at first use: scikit-learn and Numba take a second to import.
+# The modules of the public names. They are imported at first use, because scikit-learn and Numba take a second.
 _HOMES = {
     "Comparison": "inspection.compare",
     "ExpressionScaler": "preprocessing",

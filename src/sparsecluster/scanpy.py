@@ -1,11 +1,11 @@
-"""For users of scanpy: cluster the cells of an AnnData object and find the genes that make the clusters.
+"""Functions for scanpy users: cluster the cells of an AnnData object and find the genes that distinguish the clusters.
 
     import sparsecluster.scanpy as ssc
 
-    ssc.sas(adata, n_clusters=5)  # adata.obs["sas"], adata.var["sas_chosen"] and ["sas_score"], adata.uns["sas"]
+    ssc.sas(adata, n_clusters=5)  # adds obs["sas"], var["sas_chosen"], var["sas_score"] and uns["sas"] to adata
     ssc.plot(adata)  # the clusters in the chosen genes and in all genes
 
-Only the package anndata is needed, not scanpy itself.
+Only the package anndata is required, not scanpy itself.
 """
 
 from __future__ import annotations
@@ -28,34 +28,34 @@ def sas(
     copy: bool = False,
     **parameters: Any,
 ) -> Any:
-    """SAS clustering of the cells of `adata`.
+    """Cluster the cells of `adata` by SAS clustering, and select the genes that distinguish the clusters.
 
     Parameters
     ----------
-    adata : AnnData
-        Cells x genes; a sparse X stays sparse.
+    adata : AnnData of shape (n_cells, n_genes)
+        Cells to cluster. A sparse matrix stays sparse.
     n_clusters : int
         Number of clusters.
     layer : str, default=None
-        Layer to use instead of X.
+        Layer to use instead of `adata.X`.
     use_highly_variable : bool, default=None
-        Whether to use only the genes in `adata.var["highly_variable"]`; by default they are used if there is such a
-        column.
+        Whether to use only the genes marked in `adata.var["highly_variable"]`. By default, they are used if this column
+        exists.
     key_added : str, default="sas"
-        Name under which the results are written.
+        Name under which the results are stored.
     copy : bool, default=False
-        Return a changed copy and leave `adata` as it is.
+        Whether to return a copy with the results instead of adding them to `adata`.
     **parameters
-        Passed on to `SASClustering`.
+        Other parameters of `SASClustering`.
 
     Returns
     -------
     AnnData or None
-        The copy, or None. These are written:
+        The copy if `copy=True`, and None otherwise. The following results are added:
 
-        - obs[key_added] : cluster of every cell, a category of "0", "1", ... from the largest cluster,
-        - var[key_added + "_chosen"], var[key_added + "_score"] : whether a gene was chosen, and its score,
-        - uns[key_added] : parameters, number of chosen genes, objective and gap curve.
+        - `obs[key_added]`: the cluster of each cell, as a category "0", "1", ..., where "0" is the largest cluster;
+        - `var[key_added + "_chosen"]` and `var[key_added + "_score"]`: whether each gene was chosen, and its score;
+        - `uns[key_added]`: the parameters, the number of chosen genes, the objective and the gap curve.
 
     Examples
     --------
@@ -110,26 +110,38 @@ def plot(adata: Any, key: str = "sas", layer: str | None = None, axes: Any = Non
 
     Parameters
     ----------
-    adata : AnnData
-        With the result of `sas`.
+    adata : AnnData of shape (n_cells, n_genes)
+        Cells with the results of `sas`.
     key : str, default="sas"
-        The name under which the result was written, `key_added` of `sas`.
+        Name under which the results are stored, which was given as `key_added` to `sas`.
     layer : str, default=None
-        Layer to use instead of X.
-    axes : sequence of two matplotlib axes, default=None
-        Where to draw; by default a new figure.
+        Layer to use instead of `adata.X`.
+    axes : sequence of two matplotlib Axes, default=None
+        Where to draw; by default, in a new figure.
 
     Returns
     -------
-    ndarray of two matplotlib axes
+    ndarray of two matplotlib Axes
+
+    Examples
+    --------
+    >>> import anndata
+    >>> import sparsecluster.scanpy as ssc
+    >>> from sparsecluster.datasets import shifted_groups
+    >>> adata = anndata.AnnData(shifted_groups(mu=2.0, n_features=50, n_useful=10).X)
+    >>> ssc.sas(adata, n_clusters=3)
+    >>> [ax.get_title() for ax in ssc.plot(adata)]
+    ['10 chosen features', 'all 50 features']
     """
     from .inspection.projection import Projection
     from .inspection.view import view_of_numbers
 
     if key not in adata.obs or f"{key}_chosen" not in adata.var:
-        raise ValueError(f"adata has no result {key!r}. Run sparsecluster.scanpy.sas first, or give its key_added.")
+        raise ValueError(
+            f"adata has no result {key!r}. Run sparsecluster.scanpy.sas first, or pass its key_added as key."
+        )
     clusters = adata.obs[key].astype(str)
-    # Clusters in the order of numbers, not of words.
+    # Clusters are sorted as numbers, not as text.
     order = {name: c for c, name in enumerate(sorted(set(clusters), key=lambda name: (len(name), name)))}
     parameters = adata.uns.get(key, {}).get("params", {})
     view = view_of_numbers(

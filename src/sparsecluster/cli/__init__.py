@@ -1,4 +1,4 @@
-"""The command line: one file a command; translates errors, no numerics."""
+"""The command-line interface. It reads options and files, calls the library, and prints errors in one line."""
 
 from __future__ import annotations
 
@@ -25,9 +25,11 @@ def _show_version(wanted: bool) -> None:
 
 @app.callback()
 def options(
-    version: bool = typer.Option(False, "--version", callback=_show_version, is_eager=True, help="Show the version."),
+    version: bool = typer.Option(
+        False, "--version", callback=_show_version, is_eager=True, help="Show the version and exit."
+    ),
 ) -> None:
-    """Sparse clustering: find the groups in a table, and the few features that make them."""
+    """Sparse clustering: find the clusters in a table and the few features that distinguish them."""
 
 
 def main() -> None:

@@ -1,4 +1,4 @@
-"""`sparsecluster compare`: several methods on the user's table."""
+"""`sparsecluster compare`: run several methods on a table."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ from .errors import plainly
 
 @plainly
 def compare(
-    data: Annotated[str, typer.Argument(help="The table: CSV, TSV, Parquet, Excel, ...; - for standard input.")],
-    clusters: Annotated[int, typer.Option("--clusters", "-k", help="Number of groups.")],
-    truth: Annotated[str | None, typer.Option(help="Column with known groups, only for scoring.")] = None,
-    methods: Annotated[str, typer.Option(help="Names with commas between, or all; see `sparsecluster methods`.")] = "",
-    repeats: Annotated[int, typer.Option(help="Fits of each method, with different seeds.", min=1)] = 3,
-    id_: Annotated[str | None, typer.Option("--id", help="Column that names the rows.")] = None,
-    metric: Annotated[str, typer.Option(help="How columns tell rows apart; auto goes by their types.")] = "auto",
-    transpose: Annotated[bool, typer.Option("--transpose", help="Features are in rows.")] = False,
-    sheet: Annotated[str | None, typer.Option(help="Sheet of an Excel file.")] = None,
-    drop: Annotated[str, typer.Option(help="Columns to leave out, with commas between.")] = "",
-    encoding: Annotated[str | None, typer.Option(help="Encoding of a text file.")] = None,
+    data: Annotated[str, typer.Argument(help="Table: CSV, TSV, Parquet, Excel, ...; - for standard input.")],
+    clusters: Annotated[int, typer.Option("--clusters", "-k", help="Number of clusters.")],
+    truth: Annotated[str | None, typer.Option(help="Column with the true groups, only used for comparison.")] = None,
+    methods: Annotated[str, typer.Option(help="Names separated by commas, or all; see `sparsecluster methods`.")] = "",
+    repeats: Annotated[int, typer.Option(help="Number of fits per method, with different seeds.", min=1)] = 3,
+    id_: Annotated[str | None, typer.Option("--id", help="Column with the names of the rows.")] = None,
+    metric: Annotated[str, typer.Option(help="Dissimilarity; auto chooses it by the type of each column.")] = "auto",
+    transpose: Annotated[bool, typer.Option("--transpose", help="The table has features in rows.")] = False,
+    sheet: Annotated[str | None, typer.Option(help="Sheet of an Excel file; by default, the first.")] = None,
+    drop: Annotated[str, typer.Option(help="Columns to leave out, separated by commas.")] = "",
+    encoding: Annotated[str | None, typer.Option(help="Encoding of a text file; by default, UTF-8.")] = None,
     out: Annotated[
         Path | None, typer.Option(help="Folder for comparison.csv, agreement.csv and comparison.md.")
     ] = None,
-    seed: Annotated[int, typer.Option(help="Seed.", min=0)] = 0,
-    jobs: Annotated[int, typer.Option(help="Threads; the results do not depend on it.")] = 1,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing; needs --out.")] = False,
+    seed: Annotated[int, typer.Option(help="Seed of the random numbers.", min=0)] = 0,
+    jobs: Annotated[int, typer.Option(help="Number of threads; the results do not depend on it. -1: all cores.")] = 1,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors; requires --out.")] = False,
 ) -> None:
-    """Run several methods on a table and show time, features, stability and agreement.
+    """Run several methods on a table and compare their time, features, stability and agreement.
 
     Examples:
 
@@ -46,7 +46,7 @@ def compare(
     names = [name.strip() for name in methods.split(",") if name.strip()]
     chosen = list(METHODS) if names == ["all"] else names or list(USUAL)
     if quiet and out is None:
-        raise ValueError("--quiet without --out would show nothing. Name a folder by --out.")
+        raise ValueError("--quiet without --out would show no results. Set a folder with --out.")
     loaded = load(data, id_=id_, truth=truth, drop=drop, transpose=transpose, sheet=sheet, encoding=encoding)
     found = compare_methods(
         loaded.X,
@@ -60,7 +60,7 @@ def compare(
         **({} if metric == "auto" else {"metric": metric}),
     )
     if all(each.error for each in found.results):
-        raise ValueError(f"Every method failed, the first with {found.results[0].error}")
+        raise ValueError(f"All methods failed. The first error was {found.results[0].error}")
     frame, agreement = found.frame(), found.agreement()
     if out is not None:
         write(out / "comparison.csv", frame.to_csv())
@@ -68,10 +68,10 @@ def compare(
         write(out / "comparison.md", _markdown(frame, agreement))
     if not quiet:
         for note in loaded.notes:
-            typer.echo(f"Note: {note}.", err=True)
+            typer.echo(f"Note: {note}", err=True)
         _print(frame, agreement)
         if out is not None:
-            typer.echo(f"Written to {out}.")
+            typer.echo(f"The results were written to {out}.")
 
 
 def _print(frame, agreement) -> None:  # type: ignore[no-untyped-def]

@@ -1,4 +1,4 @@
-"""`sparsecluster demo`: the paper's hard design, tuned and fitted, against plain K-means."""
+"""`sparsecluster demo`: SAS clustering and plain K-means on a difficult design of the paper."""
 
 from __future__ import annotations
 
@@ -11,10 +11,14 @@ import typer
 def demo(
     seed: Annotated[int, typer.Option(help="Seed of the simulated table.")] = 0,
     features: Annotated[int, typer.Option(help="Number of features p; 50 of them are useful.", min=51)] = 1000,
-    mu: Annotated[float, typer.Option(help="How far apart the groups are in a useful feature.", min=0.0)] = 0.6,
-    jobs: Annotated[int, typer.Option(help="Threads; the result does not depend on it.", min=-1)] = 1,
+    mu: Annotated[
+        float, typer.Option(help="Difference between consecutive group means in the useful features.", min=0.0)
+    ] = 0.6,
+    jobs: Annotated[
+        int, typer.Option(help="Number of threads; the result does not depend on it. -1: all cores.", min=-1)
+    ] = 1,
 ) -> None:
-    """Simulate the paper's hard design, find its groups and features, and compare with plain K-means.
+    """Simulate a difficult design of the paper, and compare SAS clustering with plain K-means.
 
     Example: sparsecluster demo --mu 0.7 --seed 3
     """
@@ -38,7 +42,7 @@ def demo(
             title="sparsecluster demo",
         )
     )
-    # A small fit first, so that the time shown is not that of compiling the kernels, which happens once.
+    # A small fit compiles the kernels first, so that the time shown does not include the compilation.
     SASClustering(n_clusters=3, n_permutations=1).fit(X[:, :60])
     began = time.perf_counter()
     sas = SASClustering(n_clusters=3, n_jobs=jobs, random_state=seed).fit(X)
@@ -47,7 +51,7 @@ def demo(
     assert curve is not None
 
     console.print(sas.summary() + "\n")
-    console.print(f"Gap statistic for every number of features, largest at {curve.chosen}:")
+    console.print(f"Gap statistic for each number of features, largest at {curve.chosen}:")
     console.print(curve_plot(curve.values, curve.score, mark=curve.chosen) + "\n")
 
     found = int((chosen & useful).sum())
@@ -55,8 +59,8 @@ def demo(
     standard = StandardScaler().fit_transform(X)
     table = Table("method", "features", "Rand index")
     table.add_row("K-means, 20 starts", f"all {features}", f"{rand_index(truth, plain.fit_predict(standard)):.3f}")
-    table.add_row("SAS clustering", f"{chosen.sum()}, of them {found} useful", f"{rand_index(truth, sas.labels_):.3f}")
+    table.add_row("SAS clustering", f"{chosen.sum()}, {found} of them useful", f"{rand_index(truth, sas.labels_):.3f}")
     told = rand_index(truth, plain.fit_predict(standard[:, useful]))
-    table.add_row("K-means told the features", "the 50 useful", f"{told:.3f}")
+    table.add_row("K-means on the useful features", "the 50 useful ones", f"{told:.3f}")
     console.print(table)
-    console.print(f"Tuned over all {features} sizes and fitted in {seconds:.1f} s.")
+    console.print(f"Tuning the number of features (1 to {features}) and fitting took {seconds:.1f} s.")

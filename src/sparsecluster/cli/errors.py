@@ -1,4 +1,4 @@
-"""What a user sees when something is wrong: one line and an exit code that scripts can use."""
+"""Errors of the command line: one line for the user and an exit code for scripts."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ import typer
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-# Wrong use or unusable input; interrupted.
+# Exit codes for wrong options or input, and for an interrupted command.
 WRONG_INPUT, INTERRUPTED = 2, 130
 
 
 def fail(message: str) -> NoReturn:
-    """Say what is wrong and end."""
+    """Print an error in one line and exit."""
     typer.echo(f"Error: {' '.join(message.split())}", err=True)
     raise typer.Exit(WRONG_INPUT)
 
 
 def plainly(command: F) -> F:
-    """A command whose errors about input are one line, and which Ctrl-C ends at once."""
+    """Decorate a command so that its errors are printed in one line, and Ctrl-C ends it without a traceback."""
 
     @functools.wraps(command)
     def wrapped(*args: Any, **kwargs: Any) -> Any:

@@ -1,4 +1,4 @@
-"""`sparsecluster fit`: from a file to clusters, features, and a page that explains them."""
+"""`sparsecluster fit`: find the clusters in a file, and write the results and a report."""
 
 from __future__ import annotations
 
@@ -17,34 +17,48 @@ if TYPE_CHECKING:
 @plainly
 def fit(
     data: Annotated[
-        str, typer.Argument(help="CSV, TSV, Parquet, Feather, Excel, NPZ, H5AD, MTX; - for standard input.")
+        str, typer.Argument(help="Table: CSV, TSV, Parquet, Feather, Excel, NumPy, H5AD or MTX; - for standard input.")
     ],
     clusters: Annotated[int, typer.Option("--clusters", "-k", help="Number of clusters.")],
-    size: Annotated[str, typer.Option("--size", "-s", help="Number of features, share (0.1), or auto.")] = "auto",
-    method: Annotated[str, typer.Option(help="A method; see `sparsecluster methods`.")] = "sas",
-    metric: Annotated[str, typer.Option(help="auto, sqeuclidean, manhattan, hamming or ordinal.")] = "auto",
-    null: Annotated[str | None, typer.Option(help="For sas: refit, or fixed, which chooses fewer features.")] = None,
-    rule: Annotated[str | None, typer.Option(help="max, or 1se: the fewest features within an error.")] = None,
-    id_: Annotated[str | None, typer.Option("--id", help="Column that names the rows.")] = None,
-    truth: Annotated[str | None, typer.Option(help="Column with known groups, only to compare with.")] = None,
+    size: Annotated[
+        str, typer.Option("--size", "-s", help="Number of features, a share such as 0.1, or auto.")
+    ] = "auto",
+    method: Annotated[str, typer.Option(help="Name of a method; see `sparsecluster methods`.")] = "sas",
+    metric: Annotated[
+        str, typer.Option(help="Dissimilarity: auto, sqeuclidean, manhattan, euclidean, hamming or ordinal.")
+    ] = "auto",
+    null: Annotated[
+        str | None,
+        typer.Option(help="Reference for the gap statistic (sas): refit, or fixed, which selects fewer features."),
+    ] = None,
+    rule: Annotated[
+        str | None, typer.Option(help="max (largest gap), or 1se (fewest features within one standard error of it).")
+    ] = None,
+    id_: Annotated[str | None, typer.Option("--id", help="Column with the names of the rows.")] = None,
+    truth: Annotated[str | None, typer.Option(help="Column with the true groups, only used for comparison.")] = None,
     drop: Annotated[str, typer.Option(help="Columns to leave out, separated by commas.")] = "",
-    transpose: Annotated[bool, typer.Option("--transpose", help="Features are in rows, samples in columns.")] = False,
-    preset: Annotated[str | None, typer.Option(help="expression: center and scale every sample, for genes.")] = None,
-    sheet: Annotated[str | None, typer.Option(help="Sheet of an Excel file.")] = None,
-    encoding: Annotated[str | None, typer.Option(help="Encoding of a text file; UTF-8 by default.")] = None,
-    delimiter: Annotated[str | None, typer.Option(help="What separates columns; detected by default.")] = None,
-    decimal: Annotated[str | None, typer.Option(help="Decimal sign; detected by default.")] = None,
+    transpose: Annotated[
+        bool, typer.Option("--transpose", help="The table has features in rows and samples in columns.")
+    ] = False,
+    preset: Annotated[
+        str | None, typer.Option(help="expression: center and scale each sample of gene-expression data.")
+    ] = None,
+    sheet: Annotated[str | None, typer.Option(help="Sheet of an Excel file; by default, the first.")] = None,
+    encoding: Annotated[str | None, typer.Option(help="Encoding of a text file; by default, UTF-8.")] = None,
+    delimiter: Annotated[str | None, typer.Option(help="Delimiter of a text file; detected by default.")] = None,
+    decimal: Annotated[str | None, typer.Option(help="Decimal sign of a text file; detected by default.")] = None,
     out: Annotated[Path, typer.Option(help="Folder for the results.")] = Path("sparsecluster-result"),
-    report: Annotated[bool, typer.Option("--report/--no-report", help="Write report.html.")] = True,
+    report: Annotated[bool, typer.Option("--report/--no-report", help="Whether to write report.html.")] = True,
     seed: Annotated[int, typer.Option(help="Seed of the random numbers.", min=0)] = 0,
-    jobs: Annotated[int, typer.Option(help="Threads; the result does not depend on it. -1: all cores.")] = 1,
+    jobs: Annotated[int, typer.Option(help="Number of threads; the result does not depend on it. -1: all cores.")] = 1,
     as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Show progress from the start.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")] = False,
 ) -> None:
-    """Find the clusters of the rows of a table and the columns that make them.
+    """Find the clusters in a table and the features that distinguish them.
 
-    Writes labels.csv, features.csv, gap.csv, summary.json, model.json and report.html.
+    Writes labels.csv, features.csv, summary.json, model.json and report.html, and gap.csv if the number of features is
+    tuned.
 
     Examples:
 
@@ -95,21 +109,21 @@ def fit(
     for line in (*result["sentences"], *(f"Warning: {each}" for each in result["warnings"])):
         say(line, quiet)
     for note in result["notes"]:
-        say(f"Note: {note}.", quiet)
+        say(f"Note: {note}", quiet)
     if "truth" in result:
         agreement = result["truth"]
-        say(f"Compared with {truth}: Rand index {agreement['rand']:.3f}, adjusted {agreement['ari']:.3f}, "
-            f"error rate {agreement['error']:.3f}.", quiet)  # fmt: skip
-    say(f"Written to {out}: {', '.join(file.name for file in files)}.", quiet)
+        say(f"Agreement with {truth!r}: Rand index {agreement['rand']:.3f}, adjusted Rand index "
+            f"{agreement['ari']:.3f}, error rate {agreement['error']:.3f}.", quiet)  # fmt: skip
+    say(f"The results were written to {out}: {', '.join(file.name for file in files)}.", quiet)
 
 
-# Parameters that not every method has, with their options; and the values that mean that an option was not given.
+# Parameters that only some methods have, with their options, and the values of options that were not given.
 OPTIONS = {"n_features_to_select": "--size", "metric": "--metric", "null": "--null", "rule": "--rule"}
 NOTHING = ("auto", None)
 
 
 def _estimator(method: str, k: int, asked: dict[str, Any], given: dict[str, Any]) -> Any:
-    """The method with its parameters; an option that the method does not have is an error."""
+    """Return the estimator with its parameters. An option that the method does not have is an error."""
     from ..methods.registry import make_method
 
     made = make_method(method, k)
@@ -117,7 +131,7 @@ def _estimator(method: str, k: int, asked: dict[str, Any], given: dict[str, Any]
     wanted = {key: value for key, value in asked.items() if value not in NOTHING}
     strange = next((key for key in wanted if key not in takes), None)
     if strange is not None:
-        raise ValueError(f"The method {method!r} has no option {OPTIONS[strange]}.")
+        raise ValueError(f"The method {method!r} has no option {OPTIONS[strange]}. Leave this option out.")
     if "n_features_to_select" in wanted:
         wanted["n_features_to_select"] = _number(wanted["n_features_to_select"])
     return made.set_params(**{key: value for key, value in given.items() if key in takes}, **wanted)
@@ -136,7 +150,7 @@ def _number(text: str) -> int | float:
 
 
 def _fitted(estimator: Any, X: Any) -> tuple[Any, Any, list[str]]:
-    """The fitted estimator, the table as it was read, once for the fit and all that is shown of it, and warnings."""
+    """Return the fitted estimator, the reading of the table, which is used for all results, and the warnings."""
     import warnings
 
     with warnings.catch_warnings(record=True) as caught:
@@ -144,13 +158,13 @@ def _fitted(estimator: Any, X: Any) -> tuple[Any, Any, list[str]]:
         reading = estimator.read(X)
         estimator.fit(reading)
     messages = [str(each.message) for each in caught if issubclass(each.category, UserWarning)]
-    return estimator, reading, list(dict.fromkeys(message.rstrip(".") for message in messages))
+    return estimator, reading, list(dict.fromkeys(messages))
 
 
 def write_results(
     out: Path, found: Any, view: View, result: dict[str, Any], preset: dict[str, Any] | None, report: bool
 ) -> list[Path]:
-    """Write every file of a result, each of them completely or not at all."""
+    """Write all files of a result, each of them completely or not at all."""
     from .._utils.files import write
     from ..io.models import ModelError, save_model
     from ..report import report_page
@@ -162,14 +176,14 @@ def write_results(
     ]
     files += [write(out / f"{each.criterion}.csv", each.frame().to_csv()) for each in view.curves.values()]
     try:
-        # A matrix has no names of its own; with those of the file the columns of new tables can be recognized.
+        # A matrix has no column names. With the names from the file, `predict` can find the columns in new tables.
         files.append(save_model(found, out / "model.json", preset=preset, names=view.names))
     except ModelError as error:
-        result["notes"].append(f"no model.json: {str(error).rstrip('.')}")
+        result["notes"].append(f"model.json was not written. {error}")
     files.append(write(out / "summary.json", json.dumps(result, ensure_ascii=False, allow_nan=False)))
     if report:
         files.append(write(out / "report.html", report_page(result)))
-    # A file of an earlier result would be taken for one of this result.
+    # A file left from an earlier result would be mistaken for a part of this one.
     for name in ALL_FILES:
         if out / name not in files:
             (out / name).unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""`sparsecluster predict`: place new rows in the groups of a model."""
+"""`sparsecluster predict`: assign new samples to the clusters of a model."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from .errors import plainly
 
 @plainly
 def predict(
-    model: Annotated[str, typer.Argument(help="model.json that `sparsecluster fit` wrote.")],
-    data: Annotated[str, typer.Argument(help="Table with the columns that fit had; - for standard input.")],
-    id_: Annotated[str | None, typer.Option("--id", help="Column that names the rows.")] = None,
-    drop: Annotated[str, typer.Option(help="Columns to leave out, with commas between.")] = "",
-    transpose: Annotated[bool, typer.Option("--transpose", help="Features are in rows.")] = False,
-    sheet: Annotated[str | None, typer.Option(help="Sheet of an Excel file.")] = None,
-    encoding: Annotated[str | None, typer.Option(help="Encoding of a text file.")] = None,
-    out: Annotated[Path | None, typer.Option(help="File to write; standard output if not given.")] = None,
+    model: Annotated[str, typer.Argument(help="File model.json written by `sparsecluster fit`.")],
+    data: Annotated[str, typer.Argument(help="Table with the same columns as in fit; - for standard input.")],
+    id_: Annotated[str | None, typer.Option("--id", help="Column with the names of the rows.")] = None,
+    drop: Annotated[str, typer.Option(help="Columns to leave out, separated by commas.")] = "",
+    transpose: Annotated[bool, typer.Option("--transpose", help="The table has features in rows.")] = False,
+    sheet: Annotated[str | None, typer.Option(help="Sheet of an Excel file; by default, the first.")] = None,
+    encoding: Annotated[str | None, typer.Option(help="Encoding of a text file; by default, UTF-8.")] = None,
+    out: Annotated[Path | None, typer.Option(help="File to write; by default, standard output.")] = None,
 ) -> None:
-    """Place the rows of a table in the nearest groups of a model, by the chosen features.
+    """Assign the samples of a table to the nearest clusters of a model, based on the chosen features.
 
-    Columns that the model does not know are left out.
+    Columns that the model does not know are ignored.
 
     Examples:
 
@@ -49,7 +49,7 @@ def predict(
             )
         X = X[list(saved.names)] if hasattr(X, "columns") else X[:, [places[name] for name in saved.names]]
     with warnings.catch_warnings():
-        # A matrix has no names of its own; its columns are in the right order now.
+        # A matrix has no column names, but its columns are in the right order now.
         warnings.simplefilter("ignore", UserWarning)
         labels = saved.estimator.predict(prepared(X, saved.preset))
     text = as_csv(["id", "cluster"], zip(loaded.ids, labels.tolist(), strict=True))

@@ -1,4 +1,4 @@
-"""`sparsecluster reproduce`: the paper's tables and figures."""
+"""`sparsecluster reproduce`: reproduce the tables and figures of the paper."""
 
 from __future__ import annotations
 
@@ -11,34 +11,36 @@ import typer
 
 from .errors import plainly
 
-# Repeats of `all`, where nothing is said: enough to see, in the time of a coffee break.
+# Default number of repeats for `all`: enough to see the results, within the time of a coffee break.
 REPEATS_OF_ALL = 2
 
 
 @plainly
 def reproduce(
-    name: Annotated[str, typer.Argument(help="What to reproduce, one of --list, or all.")] = "",
+    name: Annotated[str, typer.Argument(help="Name of an experiment, as shown by --list, or all.")] = "",
     list_: Annotated[
-        bool, typer.Option("--list", help="Show what there is, its size and about how long it takes.")
+        bool, typer.Option("--list", help="List the experiments with their sizes and approximate running times.")
     ] = False,
     repeats: Annotated[
-        int | None, typer.Option(help="Simulated tables a cell; the paper's number if not given.", min=1)
+        int | None, typer.Option(help="Number of simulated tables per cell; by default, as in the paper.", min=1)
     ] = None,
-    cells: Annotated[str, typer.Option(help='Only some cells, such as "mu=0.6,p=100; mu=0.7".')] = "",
-    methods: Annotated[str, typer.Option(help="Only some methods, with commas between.")] = "",
+    cells: Annotated[str, typer.Option(help='Only these cells, such as "mu=0.6,p=100; mu=0.7".')] = "",
+    methods: Annotated[str, typer.Option(help="Only these methods, separated by commas.")] = "",
     seed: Annotated[int, typer.Option(help="Seed of the first repeat.", min=0)] = 0,
-    jobs: Annotated[int, typer.Option(help="Processes; the results do not depend on it. -1: all cores.")] = -1,
-    out: Annotated[Path, typer.Option(help="Folder for the table of results and the pages made from it.")] = Path(
-        "results"
-    ),
-    variant: Annotated[str, typer.Option(help="Where the paper's text and code differ: text or code.")] = "text",
+    jobs: Annotated[
+        int, typer.Option(help="Number of processes; the results do not depend on it. -1: all cores.")
+    ] = -1,
+    out: Annotated[Path, typer.Option(help="Folder for the results and the pages made from them.")] = Path("results"),
+    variant: Annotated[
+        str, typer.Option(help="Which to follow where the paper's text and code differ: text or code.")
+    ] = "text",
     data: Annotated[str | None, typer.Option(help="Folder with the microarray data sets of Table 5.")] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no summary.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")] = False,
 ) -> None:
-    """Run an experiment of the paper and write it as Markdown, CSV, HTML and figures.
+    """Run an experiment of the paper and write the results as Markdown, CSV, HTML and figures.
 
-    Each result is written as it comes: a run that is stopped goes on where it was, and one that is finished is only
-    drawn again.
+    Each result is saved as soon as it is computed. If a run was interrupted, the same command continues it; if it is
+    complete, only the pages are written again.
 
     Examples:
 
@@ -89,7 +91,7 @@ def reproduce(
 
 
 def _told(arguments: list[str]) -> list[str]:
-    """The command without the places of files on this machine."""
+    """Remove the paths of files on this machine from the arguments of the command."""
     kept, skip = [], False
     for argument in arguments:
         if not skip and argument not in ("--out", "--data"):
@@ -109,7 +111,7 @@ def _methods(text: str, experiment: Any, is_all: bool) -> list[str]:
 
 
 def _cells(text: str, experiment: Any) -> list[dict[str, Any]]:
-    """Cells that have the values given: "mu=0.6,p=100" for one, with blanks between several."""
+    """Return the cells with the given values, such as "mu=0.6,p=100"; semicolons or spaces separate several."""
     if not text:
         return []
     blanks = text.split()
@@ -122,14 +124,14 @@ def _cells(text: str, experiment: Any) -> list[dict[str, Any]]:
     ]
     if not chosen:
         some = "; ".join(",".join(f"{key}={value}" for key, value in cell.items()) for cell in experiment.cells[:3])
-        raise ValueError(f"--cells {text!r} fits no cell of {experiment.name}; it has {some}; ...")
+        raise ValueError(f"--cells {text!r} matches no cell of {experiment.name}, whose cells are {some}; ...")
     return chosen
 
 
 def _pair(text: str) -> tuple[str, str]:
     key, sign, value = text.partition("=")
     if not sign:
-        raise ValueError(f'--cells must be pairs such as "mu=0.6,p=100", with a semicolon between cells; got {text!r}.')
+        raise ValueError(f'--cells must be pairs such as "mu=0.6,p=100", with semicolons between cells; got {text!r}.')
     return key.strip(), value.strip()
 
 
@@ -146,7 +148,7 @@ def _show_list(experiments: dict[str, Any]) -> None:
 
     from ..experiments.base import Experiment
 
-    table = Table("name", "what it is", "cells", "methods", "repeats", "minutes a repeat, one core", box=None)
+    table = Table("name", "what it is", "cells", "methods", "repeats", "minutes per repeat (one core)", box=None)
     each: Experiment
     for each in experiments.values():
         repeats = "1" if each.one_repeat else str(each.repeats)
@@ -155,7 +157,7 @@ def _show_list(experiments: dict[str, Any]) -> None:
     Console(highlight=False).print(table)
 
 
-# Sums of the seconds in docs/results/paper, a repeat; table 5 on the four sets that were there.
+# Total time per repeat of the results in docs/results/paper; for Table 5, of the four data sets that were available.
 MINUTES = {
     "figure-convergence": "0.02",
     "figure-gap": "0.1",

@@ -1,4 +1,4 @@
-"""What several commands share: reading the user's table, and preparing it."""
+"""Functions that several commands use: reading and preparing the user's table."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ import typer
 
 
 def command_line() -> str:
-    """The command as the user gave it."""
+    """Return the command as the user entered it."""
     return "sparsecluster " + " ".join(map(shlex.quote, sys.argv[1:]))
 
 
 def load(data: str, *, id_: str | None, truth: str | None, drop: str, transpose: bool, **options: Any) -> Any:
-    """The user's table."""
+    """Read the user's table."""
     from ..io import Options, read_table
 
     left_out = tuple(name.strip() for name in drop.split(",") if name.strip())
@@ -24,7 +24,7 @@ def load(data: str, *, id_: str | None, truth: str | None, drop: str, transpose:
 
 
 def prepared(X: Any, preset: Mapping[str, Any] | None) -> Any:
-    """The table as a preset wants it; names of rows and columns stay."""
+    """Prepare a table as the preset says, and keep the names of its rows and columns."""
     if preset is None:
         return X
     from ..preprocessing import ExpressionScaler
@@ -39,7 +39,7 @@ def prepared(X: Any, preset: Mapping[str, Any] | None) -> Any:
 
 
 def preset_of(word: str | None, X: Any) -> tuple[dict[str, Any] | None, list[str]]:
-    """What a preset does to this table, in numbers and in words."""
+    """Return what a preset does to this table, as a dictionary and as notes."""
     from .._utils.checks import check_choice
 
     if word is None:
@@ -48,11 +48,11 @@ def preset_of(word: str | None, X: Any) -> tuple[dict[str, Any] | None, list[str
     from ..preprocessing import ExpressionScaler
 
     log = ExpressionScaler().fit(X.toarray() if hasattr(X, "toarray") else X).log_
-    told = "log2(1 + x) of all values, then " if log else ""
-    return {"name": "expression", "log": log}, [f"preset expression: {told}each sample centered and scaled"]
+    told = "the values were transformed by log2(1 + x), and " if log else ""
+    return {"name": "expression", "log": log}, [f"Preset expression: {told}each sample was centered and scaled."]
 
 
 def say(text: str, quiet: bool) -> None:
-    """Print, unless told to be quiet."""
+    """Print a line, unless the command is quiet."""
     if not quiet:
         typer.echo(text)

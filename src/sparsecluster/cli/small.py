@@ -1,4 +1,4 @@
-"""Small commands: `report`, `simulate`, `methods` and `info`."""
+"""The commands `report`, `simulate`, `methods` and `info`."""
 
 from __future__ import annotations
 
@@ -13,10 +13,12 @@ from .errors import plainly
 
 @plainly
 def report(
-    result: Annotated[Path, typer.Argument(help="Folder that `sparsecluster fit` wrote, or its summary.json.")],
-    out: Annotated[Path | None, typer.Option(help="File to write; by default report.html beside the summary.")] = None,
+    result: Annotated[Path, typer.Argument(help="Folder written by `sparsecluster fit`, or its summary.json.")],
+    out: Annotated[
+        Path | None, typer.Option(help="File to write; by default, report.html next to the summary.")
+    ] = None,
 ) -> None:
-    """Write the page of a result again.
+    """Write the report of a result again.
 
     Examples:
 
@@ -27,7 +29,7 @@ def report(
 
     file = result / "summary.json" if result.is_dir() else result
     if not file.is_file():
-        raise ValueError(f"There is no {file}. Give the folder that `sparsecluster fit` wrote.")
+        raise ValueError(f"There is no {file}. Give a folder written by `sparsecluster fit`.")
     try:
         summary = json.loads(file.read_text(encoding="utf-8"))
         if "palette" not in summary:
@@ -38,7 +40,7 @@ def report(
             f"{file} is damaged, or not a summary of this version of sparsecluster ({error}). Run `sparsecluster fit` "
             "again."
         ) from error
-    typer.echo(f"Written: {page}")
+    typer.echo(f"The report was written to {page}.")
 
 
 DESIGNS = ("shifted", "correlated", "many", "bernoulli", "mixed")
@@ -74,14 +76,16 @@ def simulate(
     frame = pd.DataFrame(made.X).iloc[:, order]
     frame.columns = [f"{'useful' if made.useful[a] else 'noise'}{place}" for place, a in enumerate(order)]
     write(out, frame.assign(group=made.truth).to_csv(index=False))
-    typer.echo(f"{len(frame)} samples, {features} features, {int(made.useful.sum())} of them useful: {out}")
+    typer.echo(
+        f"Wrote {len(frame)} samples with {features} features, {int(made.useful.sum())} of them useful, to {out}."
+    )
 
 
 @plainly
 def methods(
-    as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
-    """List the methods: what each is, what data it takes, whether it selects features and predicts new samples.
+    """List the methods, the data that each takes, and whether it selects features and predicts new samples.
 
     Examples:
 
@@ -110,15 +114,15 @@ def methods(
 
 @plainly
 def info(
-    data: Annotated[str, typer.Argument(help="The table; - for standard input.")],
-    id_: Annotated[str | None, typer.Option("--id", help="Column that names the rows.")] = None,
-    metric: Annotated[str, typer.Option(help="How samples are compared; auto: by column type.")] = "auto",
-    transpose: Annotated[bool, typer.Option("--transpose", help="Features are in rows.")] = False,
-    sheet: Annotated[str | None, typer.Option(help="Sheet of an Excel file.")] = None,
-    encoding: Annotated[str | None, typer.Option(help="Encoding of a text file.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
+    data: Annotated[str, typer.Argument(help="Table to read; - for standard input.")],
+    id_: Annotated[str | None, typer.Option("--id", help="Column with the names of the rows.")] = None,
+    metric: Annotated[str, typer.Option(help="Dissimilarity; auto chooses it by the type of each column.")] = "auto",
+    transpose: Annotated[bool, typer.Option("--transpose", help="The table has features in rows.")] = False,
+    sheet: Annotated[str | None, typer.Option(help="Sheet of an Excel file; by default, the first.")] = None,
+    encoding: Annotated[str | None, typer.Option(help="Encoding of a text file; by default, UTF-8.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
-    """Show how a table would be read: types, missing values, constant columns, and what may go wrong.
+    """Show how a table is read: how columns are compared, missing values, constant columns and possible problems.
 
     Examples:
 
@@ -134,7 +138,7 @@ def info(
         return
     typer.echo(f"{n:,} samples, {len(loaded.names):,} columns.")
     for note in (*loaded.notes, *notes):
-        typer.echo(f"Note: {note}.")
+        typer.echo(f"Note: {note}")
     from rich.console import Console
     from rich.markup import escape
     from rich.table import Table
@@ -154,14 +158,14 @@ def info(
         typer.echo(f"... and {len(columns) - MOST_SHOWN:,} more columns.")
 
 
-# Columns that `info` lists.
+# The number of columns that `info` lists.
 MOST_SHOWN = 40
-# Names in a note, and the share of missing values that is worth one.
+# The number of names in a note, and the share of missing values above which there is a note.
 MOST_NAMED, MOSTLY_MISSING = 5, 0.9
 
 
 def described(loaded: Any, metric: str) -> tuple[list[dict[str, Any]], list[str]]:
-    """How every column would be read, and what is worth a note."""
+    """Return a description of each column, and notes on possible problems."""
     import scipy.sparse
 
     from ..inspection.view import describe_columns
@@ -169,19 +173,19 @@ def described(loaded: Any, metric: str) -> tuple[list[dict[str, Any]], list[str]
     if scipy.sparse.issparse(loaded.X):
         sparse: Any = loaded.X
         share = sparse.nnz / max(1, sparse.shape[0] * sparse.shape[1])
-        return [], [f"a sparse matrix: {share:.1%} of its values are not zero"]
+        return [], [f"The table is a sparse matrix, in which {share:.1%} of the values are not zero."]
     columns = describe_columns(loaded.X, loaded.names, metric)
     constant = [column["name"] for column in columns if column["values"] < 2]
     missing = [column["name"] for column in columns if column["missing"] > MOSTLY_MISSING]
     notes = []
     if constant:
-        notes.append(f"constant columns, which would be left out: {_named(constant)}")
+        notes.append(f"These columns are constant and will not be used: {_named(constant)}.")
     if missing:
-        notes.append(f"columns with more than {MOSTLY_MISSING:.0%} missing values: {_named(missing)}")
+        notes.append(f"More than {MOSTLY_MISSING:.0%} of the values are missing in these columns: {_named(missing)}.")
     return columns, notes
 
 
 def _named(names: list[str]) -> str:
-    """The first names, and how many more there are."""
+    """Return the first names, followed by how many more there are."""
     more = len(names) - MOST_NAMED
     return ", ".join(names[:MOST_NAMED]) + (f" and {more:,} more" if more > 0 else "")

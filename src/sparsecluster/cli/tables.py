@@ -1,4 +1,4 @@
-"""The tables that commands write."""
+"""The tables that are written by commands."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def as_csv(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
-    """Comma-separated text; missing values are left empty, and text cannot be taken for a formula by a spreadsheet."""
+    """Return a table as CSV. Missing values are empty, and a spreadsheet cannot mistake text for a formula."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow([harmless(name) for name in header])
@@ -24,7 +24,7 @@ def as_csv(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
 
 
 def harmless(cell: Any) -> Any:
-    """Text that begins like a formula gets an apostrophe in front, as spreadsheets would compute it."""
+    """Put an apostrophe before text that a spreadsheet would evaluate as a formula."""
     starts = isinstance(cell, str) and cell[:1] in ("=", "+", "-", "@", "\t") and not _is_number(cell)
     return f"'{cell}" if starts else cell
 
@@ -38,7 +38,7 @@ def _is_number(text: str) -> bool:
 
 
 def labels_table(view: View) -> str:
-    """One row per sample: id, cluster, distance to it, second-best cluster, silhouette."""
+    """Return a table with one row per sample: id, cluster, distance to it, second-best cluster and silhouette."""
     placed, labels = view.places_of_samples(), view.labels.tolist()
     if placed is None:
         return as_csv(["id", "cluster"], zip(view.ids, labels, strict=True))
@@ -48,7 +48,11 @@ def labels_table(view: View) -> str:
 
 
 def features_table(view: View) -> str:
-    """One row per feature, the best first: name, chosen, score, weight if there are any, center in every cluster."""
+    """Return a table with one row per feature, chosen features and high scores first.
+
+    The columns are the name, whether the feature was chosen, its score, its weight for methods with weights, and its
+    center in each cluster.
+    """
     scores, is_chosen, weights, centers = view.scores, view.is_chosen, view.weights, view.centers
     header = ["name", "chosen", "score"]
     header += ["weight"] if weights is not None else []

@@ -1,4 +1,4 @@
-"""Simulated tables with a known truth, and the ten gene-expression data sets of the paper."""
+"""Simulated tables with known groups, and the ten gene-expression data sets of the paper."""
 
 from .designs import Design, MixedDesign, bernoulli_groups, correlated_groups, many_groups, mixed_groups, shifted_groups
 from .microarray import MICROARRAYS, DataNotFoundError, Microarray, Samples, load_microarray

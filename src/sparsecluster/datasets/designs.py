@@ -1,4 +1,4 @@
-"""Simulated tables with a known truth: those of the paper's Section 4, and a mixed table with missing values."""
+"""Simulated tables with known groups: the designs of the paper's Section 4, and mixed columns with missing values."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Design(NamedTuple):
-    """A simulated table of numbers and its truth.
+    """A simulated table of numbers with its true groups and useful features.
 
     Attributes
     ----------
@@ -33,7 +33,7 @@ class Design(NamedTuple):
 
 
 class MixedDesign(NamedTuple):
-    """A simulated table of numerical and categorical columns and its truth.
+    """A simulated table of numerical and categorical columns with its true groups and useful features.
 
     Attributes
     ----------
@@ -142,7 +142,7 @@ def correlated_groups(
     (90, 60)
     """
     if n_features < 50:
-        raise ValueError(f"n_features must be at least 50, the number of useful ones; got {n_features}.")
+        raise ValueError(f"n_features must be at least 50, the number of useful features; got {n_features}.")
     rng = np.random.default_rng(seed)
     truth = np.repeat(np.arange(3), group_size)
     useful = np.arange(n_features) < 50
@@ -202,7 +202,7 @@ def many_groups(
     ((200, 500), 9, 50)
     """
     if n_features < n_useful:
-        raise ValueError(f"n_features must be at least {n_useful}, the number of useful ones; got {n_features}.")
+        raise ValueError(f"n_features must be at least {n_useful}, the number of useful features; got {n_features}.")
     rng = np.random.default_rng(seed)
     truth = np.repeat(np.arange(n_groups), group_size)
     useful = np.arange(n_features) < n_useful
@@ -212,7 +212,7 @@ def many_groups(
     return Design(X, truth, useful)
 
 
-# Section 4.4: useful features per group, and the probability of a 1 in all other features.
+# Section 4.4: the number of useful features per group, and the probability of a 1 in all other features.
 BERNOULLI_USEFUL, BERNOULLI_REST = 5, 0.1
 
 
@@ -252,7 +252,7 @@ def bernoulli_groups(q: float = 0.6, n_features: int = 30, group_size: int = 30,
     [0.9, 0.1, 0.1]
     """
     if n_features < 3 * BERNOULLI_USEFUL:
-        raise ValueError(f"n_features must be at least 15, the number of useful ones; got {n_features}.")
+        raise ValueError(f"n_features must be at least 15, the number of useful features; got {n_features}.")
     rng = np.random.default_rng(seed)
     truth = np.repeat(np.arange(3), group_size)
     owner = np.arange(n_features) // BERNOULLI_USEFUL
@@ -322,7 +322,7 @@ def mixed_groups(
     try:
         import pandas as pd
     except ImportError as error:
-        raise ImportError("mixed_groups makes a pandas data frame; install pandas: pip install pandas") from error
+        raise ImportError("mixed_groups needs pandas. Install it with: pip install pandas") from error
     if not 0 <= n_useful <= n_features:
         raise ValueError(f"n_useful must be in [0, {n_features}], the number of features; got {n_useful}.")
     half, useful_half = n_features // 2, n_useful // 2

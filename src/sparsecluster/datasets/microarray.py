@@ -207,7 +207,7 @@ def load_microarray(name: str, folder: str | Path | None = None, download: bool 
 
 
 def _usual_places() -> Iterator[Path]:
-    """The folders to search, of which the last is for downloads."""
+    """Return the folders to search. The last one is for downloads."""
     if os.environ.get(VARIABLE):
         yield Path(os.environ[VARIABLE])
     yield cache_folder() / "microarray"

@@ -1,4 +1,4 @@
-"""One view of a fitted clustering, and displays of it: each has its data behind `.frame()` and draws with `.plot()`."""
+"""Views of fitted clusterings, and displays of them: `.frame()` returns the data of a display, `.plot()` draws it."""
 
 from .agreement import Agreement
 from .compare import Comparison, compare_methods

@@ -12,34 +12,42 @@ from .._data.source_sparse import varying
 from .._features.base import Floats, Subset
 from .view import View
 
-# Up to this many samples or coordinates their products are made: exact, and faster than an iteration.
+# Up to this many samples or coordinates, the matrix of their products is computed: exact, and faster than an iteration.
 MOST_PRODUCTS = 3000
-# A sparse table of no more values than this is worked on as a dense one.
+# A sparse table with no more values than this is made dense.
 DENSE_VALUES = 2**22
-# Values this close to the largest are as good as it for fixing a sign; rounding must not decide which comes first.
+# Values within this factor of the largest count as equal to it, so that rounding errors do not decide about signs.
 AS_LARGE = 1 - 1e-6
 
 
 class Plane(NamedTuple):
-    """Places of the samples on two axes, n x 2, and the share of the variance along each."""
+    """The samples in two principal components.
+
+    Attributes
+    ----------
+    places : ndarray of shape (n_samples, 2)
+        Coordinates of the samples.
+    shares : ndarray of shape (2,)
+        Share of the variance along each component.
+    """
 
     places: Floats
     shares: Floats
 
 
 def leading_plane(view: View, columns: Subset) -> Plane:
-    """The first two principal components of some columns; missing values are filled with the mean of the column."""
+    """Return the first two principal components of some columns. Missing values are filled with the column mean."""
     if view.is_sparse and min(view.labels.size, columns.size) > 3 and view.labels.size * columns.size > DENSE_VALUES:
         return sparse_plane(view.values[:, columns], view.standardize)
     return dense_plane(np.nan_to_num(view.coordinates(columns, view.standardize).values))
 
 
 def dense_plane(table: Floats) -> Plane:
-    """Of coordinates with mean 0: eigenvectors of the smaller product with itself, or a truncated SVD."""
+    """Return the components of centered coordinates, from the smaller product matrix or a truncated SVD."""
     n, q = table.shape
     if min(n, q) > MOST_PRODUCTS:
         return truncated(table, float(np.vdot(table, table)))
-    # The largest number is made 1, so that products stay within range.
+    # The largest value is scaled to 1, so that products do not overflow.
     unit = float(np.abs(table).max(initial=0.0)) or 1.0
     scaled = table / unit
     product = scaled.T @ scaled if q < n else scaled @ scaled.T
@@ -51,7 +59,7 @@ def dense_plane(table: Floats) -> Plane:
 
 
 def sparse_plane(X: Any, standardize: bool) -> Plane:
-    """Of a sparse matrix, centered without making it dense."""
+    """Return the components of a sparse matrix, which is centered without making it dense."""
     n = X.shape[0]
     mean = np.asarray(X.mean(axis=0)).ravel()
     stored = np.diff(X.indptr)
@@ -73,8 +81,8 @@ def sparse_plane(X: Any, standardize: bool) -> Plane:
 
 
 def truncated(table: Any, total: float) -> Plane:
-    """By a truncated SVD from a fixed start; `total` is the sum of all squares."""
-    # Not a constant vector: columns with mean 0 are orthogonal to it.
+    """Return the components from a truncated SVD with a fixed start; `total` is the sum of all squares."""
+    # The start must not be constant, because centered columns are orthogonal to a constant vector.
     start = np.cos(np.arange(min(table.shape)))
     left, found, _ = svds(table, k=2, v0=start, tol=1e-10)
     order = np.argsort(-found)
@@ -83,7 +91,7 @@ def truncated(table: Any, total: float) -> Plane:
 
 
 def as_plane(places: Floats, squares: Floats, total: float) -> Plane:
-    """Two axes, zeros if there is only one, each turned so that its outermost sample is on the positive side."""
+    """Fix the sign of each axis so that its outermost sample is positive; a missing second axis is zero."""
     missing = 2 - places.shape[1]
     places = np.pad(places, ((0, 0), (0, missing)))
     squares = np.pad(squares, (0, missing))

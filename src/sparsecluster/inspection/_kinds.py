@@ -1,4 +1,4 @@
-"""Words for what the values of a column are, for displays and reports."""
+"""Descriptions of the values of a column, for displays and reports."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from .._features.base import Floats
 
 
 def difference_words(scale: Scale, difference: float) -> str:
-    """By how much the share of a level, or the mean rank, is higher in a cluster than among all samples."""
+    """Describe how much higher the share of a level, or the mean rank, is in a cluster than among all samples."""
     return f"{100 * difference:+.0f} percentage points" if scale == "level" else f"{difference:+.1f} ranks"
 
 
 def readable(kind: Dissimilarity, codes: Floats) -> tuple[Floats, tuple[Any, ...] | None]:
-    """Numbers and None, or codes and the levels they stand for; ranks of numbers are shown as the numbers."""
+    """Return numbers and None, or codes and their levels. Ranks of numbers are returned as numbers."""
     if kind.scale == "rank" and not any(isinstance(level, str) for level in kind.levels or ()):
         return np.array([np.nan if level is None else float(level) for level in kind.decode(codes)]), None
     return codes, kind.levels

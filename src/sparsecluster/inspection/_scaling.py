@@ -1,4 +1,4 @@
-"""Columns about their means, and in standard deviations; missing values stay missing."""
+"""Centering and standardizing columns. Missing values stay missing."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from .._features.base import Floats
 
 
 def centered(table: Floats) -> Floats:
-    """Every column minus its mean; NaN where values are missing."""
+    """Subtract its mean from each column. Missing values are NaN."""
     origin = np.nan_to_num(np.fmin.reduce(table, axis=0))
-    # Means of differences, so that a small spread about a large value keeps its digits.
+    # The mean of the differences is exact even if the values are large compared to their spread.
     shifted = table - origin
     seen = np.maximum((~np.isnan(table)).sum(axis=0), 1)
     return np.asarray(shifted - np.nansum(shifted, axis=0) / seen)
 
 
 def as_block(points: Floats, standardize: bool) -> Floats:
-    """The coordinates of one column minus their means; if standardized, with variance 1 in all."""
+    """Center the coordinates of one column and, if asked for, scale them to a total variance of 1."""
     table = centered(points)
     if not standardize:
         return table
@@ -27,12 +27,12 @@ def as_block(points: Floats, standardize: bool) -> Floats:
 
 
 def standardized(table: Floats) -> Floats:
-    """Every column minus its mean, divided by its standard deviation; zeros where a column does not vary.
+    """Subtract its mean from each column and divide by its standard deviation. Constant columns become 0.
 
     >>> standardized(np.array([[1.0, 5.0], [3.0, 5.0]])).tolist()
     [[-1.0, 0.0], [1.0, 0.0]]
     """
-    # Halves first, then divided by the width: neither differences nor squares leave the range of numbers.
+    # The values are halved and divided by their range first, so that neither differences nor squares overflow.
     halves = table / 2
     low = np.nan_to_num(np.fmin.reduce(halves, axis=0))
     width = np.nan_to_num(np.fmax.reduce(halves - low, axis=0))

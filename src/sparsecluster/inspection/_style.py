@@ -1,4 +1,4 @@
-"""Colors, marks and words that all displays share."""
+"""Colors, markers, names and legends that all displays share."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-# Colors that color-blind readers tell apart: six of Okabe and Ito's, and four more as far from them as could be found.
-# All can be seen on white and on a dark page.
+# Colors that color-blind readers can distinguish: six by Okabe and Ito, and four that are as different as possible.
+# All of them are visible on white and on dark pages.
 COLORS = (
     *("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00"),
     *("#56B4E9", "#7038E8", "#6CBF5A", "#B31933", "#937DFF"),
@@ -17,14 +17,14 @@ COLORS = (
 
 
 class Mark(NamedTuple):
-    """A mark of a sample: matplotlib's sign for it, its name, and its outline as an SVG path about (0, 0)."""
+    """A marker for samples: its code in matplotlib, its name, and its outline as an SVG path around (0, 0)."""
 
     sign: str
     name: str
     path: str
 
 
-# Their number and that of the colors have no common divisor, so 70 clusters have different pairs of the two.
+# The numbers of markers and colors have no common divisor, so that 70 clusters have different pairs of the two.
 MARKS = (
     Mark("o", "circle", "M-1,0a1,1 0 1,0 2,0a1,1 0 1,0 -2,0Z"),
     Mark("s", "square", "M-.9,-.9H.9V.9H-.9Z"),
@@ -42,23 +42,23 @@ LINES: tuple[Any, ...] = (
     *("-", "--", "-.", ":"),
     *((0, dashes) for dashes in ((5, 1), (3, 1, 1, 1), (1, 1), (7, 2))),
 )
-# Values below the mean, at it and above it; and missing values.
+# Colors of values below, at and above the mean, and of missing values.
 DIVERGING, MISSING = ("#005493", "#f6f6f6", "#b84a00"), "#8c8c8c"
-# What is not chosen, or is there to compare with.
+# Features that are not chosen, and bars for comparison.
 GRAY = "0.72"
-# A thin dark edge tells marks apart where they lie on one another, and light ones from the paper.
+# A thin dark edge separates overlapping markers, and makes light ones visible on white.
 EDGE: dict[str, Any] = {"mec": "0.2", "mew": 0.3}
-# Letters of a name before it is cut.
+# Length at which names are truncated.
 LONGEST_NAME = 24
-# Marks beyond this number are drawn as pixels, so that a vector file stays small.
+# If there are more markers than this, they are drawn as pixels, so that vector files stay small.
 MANY_MARKS = 2000
 COLUMNS_OF_PANELS = 3
-# Inches: the narrowest figure, and what an entry of a legend needs.
+# The smallest width of a figure, and the width of an entry of the legend, in inches.
 NARROWEST, ENTRY_WIDTH = 5.0, 2.1
 
 
 def style_of(cluster: int) -> tuple[str, str, Any]:
-    """Color, mark and line of a cluster; those of the next one are all different.
+    """Return the color, marker and line style of a cluster, all of which differ from those of the next cluster.
 
     >>> style_of(1)
     ('#D55E00', 's', '--')
@@ -68,24 +68,24 @@ def style_of(cluster: int) -> tuple[str, str, Any]:
     return COLORS[cluster % len(COLORS)], MARKS[cluster % len(MARKS)].sign, LINES[cluster % len(LINES)]
 
 
-# Of as many clusters, or curves, as one figure can hold.
+# The styles of as many clusters or curves as one figure can show.
 STYLES = tuple(style_of(cluster) for cluster in range(20))
 
 
 def ink_on(color: str) -> str:
-    """Black or white, whichever is easier to read on a color.
+    """Return black or white, whichever is easier to read on a color.
 
     >>> ink_on("#56B4E9"), ink_on("#7038E8")
     ('#000000', '#ffffff')
     """
     parts = [int(color[i : i + 2], 16) / 255 for i in (1, 3, 5)]
     red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
-    # The luminance at which both have the same contrast, by the definition of WCAG.
+    # At this luminance, both have the same contrast as defined by WCAG.
     return "#000000" if 0.2126 * red + 0.7152 * green + 0.0722 * blue > 0.179 else "#ffffff"
 
 
 def palette(n_clusters: int) -> list[dict[str, str]]:
-    """Color, ink on it and mark of every cluster for pages: the same that matplotlib draws.
+    """Return the colors and markers of the clusters for HTML pages, the same as in matplotlib.
 
     >>> palette(2)[1]
     {'color': '#D55E00', 'ink': '#000000', 'mark': 'square', 'path': 'M-.9,-.9H.9V.9H-.9Z'}
@@ -95,7 +95,7 @@ def palette(n_clusters: int) -> list[dict[str, str]]:
 
 
 def written(level: Any) -> str:
-    """A level in letters.
+    """Return a level as text.
 
     >>> written(1.0), written(0.25), written("red")
     ('1', '0.25', 'red')
@@ -104,7 +104,7 @@ def written(level: Any) -> str:
 
 
 def shortened(name: str, longest: int = LONGEST_NAME) -> str:
-    r"""A name on one line, cut if it is too long.
+    r"""Return a name on one line, truncated if it is too long.
 
     >>> shortened("two\nlines"), shortened("a very long name indeed", 12)
     ('two lines', 'a very long…')
@@ -114,7 +114,7 @@ def shortened(name: str, longest: int = LONGEST_NAME) -> str:
 
 
 def plain(name: Any, longest: int = LONGEST_NAME) -> str:
-    r"""A name or level as matplotlib must be given it: short, and without mathematics between dollars.
+    r"""Return a name or level as text for matplotlib: short, and with dollar signs that do not start a formula.
 
     >>> plain("price in $ of $5"), plain(1.0)
     ('price in \\$ of \\$5', '1')
@@ -123,7 +123,7 @@ def plain(name: Any, longest: int = LONGEST_NAME) -> str:
 
 
 def counted(number: int, what: str) -> str:
-    """A number with its word: 1 sample, 2 samples.
+    """Return a number with a noun, in the plural unless the number is 1.
 
     >>> counted(1, "sample"), counted(12000, "feature")
     ('1 sample', '12,000 features')
@@ -132,7 +132,7 @@ def counted(number: int, what: str) -> str:
 
 
 def cluster_names(sizes: npt.ArrayLike) -> list[str]:
-    """Names of the clusters for a legend.
+    """Return the names of the clusters for a legend.
 
     >>> cluster_names([31, 1])
     ['cluster 0 (31 samples)', 'cluster 1 (1 sample)']
@@ -141,14 +141,14 @@ def cluster_names(sizes: npt.ArrayLike) -> list[str]:
 
 
 def own_axes(ax: Any, width: float, height: float) -> Any:
-    """The axes given, or new ones of this size in inches."""
+    """Return the given axes, or new ones of this size in inches."""
     import matplotlib.pyplot as plt
 
     return plt.subplots(figsize=(width, height), layout="constrained")[1] if ax is None else ax
 
 
 def own_panels(axes: Any, count: int, width: float, height: float, columns: int = COLUMNS_OF_PANELS) -> list[Any]:
-    """So many axes of those given, or of a new figure with panels of this size in inches."""
+    """Return `count` of the given axes, or of a new figure with panels of this size in inches."""
     import matplotlib.pyplot as plt
 
     if axes is None:
@@ -160,12 +160,12 @@ def own_panels(axes: Any, count: int, width: float, height: float, columns: int 
             left_over.set_visible(False)
     given = list(np.ravel(axes))
     if len(given) < count:
-        raise ValueError(f"axes must be at least {count}, one for each panel; got {len(given)}.")
+        raise ValueError(f"axes must have at least {count} elements, one per panel; got {len(given)}.")
     return given[:count]
 
 
 def legend(axes: Sequence[Any], handles: Sequence[Any], is_own: bool) -> None:
-    """Below all panels of a figure of our own; else in the last of the axes given."""
+    """Add a legend below all panels of a new figure, or in the last of the given axes."""
     if is_own:
         figure = axes[0].figure
         columns = max(1, min(len(handles), int(figure.get_figwidth() / ENTRY_WIDTH)))
@@ -175,20 +175,20 @@ def legend(axes: Sequence[Any], handles: Sequence[Any], is_own: bool) -> None:
 
 
 def legend_above(ax: Any, handles: Sequence[Any]) -> None:
-    """In one line above the axes, where no curve can be under it."""
+    """Add a legend in one line above the axes, where it cannot hide a curve."""
     place = {"loc": "lower center", "bbox_to_anchor": (0.5, 1.0)}
     ax.legend(handles=handles, ncols=len(handles), frameon=False, fontsize="small", **place)
 
 
 def patches(names: Sequence[str]) -> list[Any]:
-    """Entries of a legend: a box in the color of every cluster."""
+    """Return entries of a legend: a box in the color of each cluster."""
     from matplotlib.patches import Patch
 
     return [Patch(facecolor=style_of(c)[0], label=name) for c, name in enumerate(names)]
 
 
 def marks(names: Sequence[str]) -> list[Any]:
-    """Entries of a legend: the mark of every cluster, large enough to be seen."""
+    """Return entries of a legend: the marker of each cluster, large enough to be seen."""
     from matplotlib.lines import Line2D
 
     styles = [style_of(c) for c in range(len(names))]

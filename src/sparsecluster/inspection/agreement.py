@@ -1,4 +1,4 @@
-"""How well several labelings of the same samples agree."""
+"""The agreement between several labelings of the same samples."""
 
 from __future__ import annotations
 
@@ -16,31 +16,31 @@ from .view import View
 if TYPE_CHECKING:
     import pandas as pd
 
-# With more labelings than this the numbers would run into one another.
+# With more labelings than this, the numbers would overlap.
 MOST_NUMBERS = 20
-# Numbers are white on fields of a smaller value, which are dark.
+# Numbers are white on cells with a smaller value, which are dark.
 DARK_BELOW = 0.55
 
 
 @dataclass(frozen=True)
 class Agreement:
-    """Adjusted Rand index of every pair of labelings: 1 if they are the same, about 0 if they agree by chance.
+    """Adjusted Rand index of each pair of labelings: 1 if they are identical, about 0 if they agree only by chance.
 
     Attributes
     ----------
     names : tuple of str
         Names of the labelings.
     matrix : ndarray of shape (n_labelings, n_labelings)
-        The index of every pair.
+        Adjusted Rand index of each pair.
 
     Examples
     --------
     >>> from sparsecluster.inspection import Agreement
-    >>> Agreement.from_labels({"truth": [0, 0, 1, 1], "turned": [1, 1, 0, 0], "wrong": [0, 1, 0, 1]}).frame()
-            truth  turned  wrong
-    truth     1.0     1.0   -0.5
-    turned    1.0     1.0   -0.5
-    wrong    -0.5    -0.5    1.0
+    >>> Agreement.from_labels({"truth": [0, 0, 1, 1], "same": [1, 1, 0, 0], "other": [0, 1, 0, 1]}).frame()
+           truth  same  other
+    truth    1.0   1.0   -0.5
+    same     1.0   1.0   -0.5
+    other   -0.5  -0.5    1.0
     """
 
     names: tuple[str, ...]
@@ -48,27 +48,63 @@ class Agreement:
 
     @classmethod
     def from_labels(cls, labelings: Mapping[str, npt.ArrayLike]) -> Self:
-        """From a dictionary of name: labels, all of the same samples."""
+        """Make the display from labels.
+
+        Parameters
+        ----------
+        labelings : dict of str to array-like of shape (n_samples,)
+            Names and labels of the labelings, all of the same samples.
+
+        Returns
+        -------
+        Agreement
+        """
         if not labelings:
             raise ValueError("labelings must be a dictionary of name: labels with at least one entry; it is empty.")
         return cls(tuple(labelings), agreement_matrix(list(labelings.values())))
 
     @classmethod
     def from_views(cls, views: Mapping[str, View]) -> Self:
-        """From a dictionary of name: view, all of the same samples."""
+        """Make the display from views.
+
+        Parameters
+        ----------
+        views : dict of str to View
+            Names and views of fitted clusterings, all of the same samples.
+
+        Returns
+        -------
+        Agreement
+        """
         return cls.from_labels({name: view.labels for name, view in views.items()})
 
     def frame(self) -> pd.DataFrame:
-        """The matrix, with the names of the labelings."""
+        """Return the matrix as a table.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row and one column per labeling.
+        """
         import pandas as pd
 
         return pd.DataFrame(self.matrix, index=list(self.names), columns=list(self.names))
 
     def plot(self, ax: Any = None) -> Any:
-        """The matrix as an image, with its numbers; returns the matplotlib axes."""
+        """Draw the matrix as an image with numbers.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw; by default, in a new figure.
+
+        Returns
+        -------
+        matplotlib Axes
+        """
         n = len(self.names)
         if not n:
-            raise ValueError("There is no labeling to draw: no method gave one.")
+            raise ValueError("There are no labelings to draw, because all methods failed.")
         size = 0.55 * n + 2.5
         ax = own_axes(ax, size + 0.8, size)
         image = ax.imshow(self.matrix, vmin=0, vmax=1, cmap="cividis")
@@ -77,7 +113,7 @@ class Agreement:
         ax.set_yticks(range(n), names)
         for i, row in enumerate(self.matrix if n <= MOST_NUMBERS else []):
             for j, value in enumerate(row):
-                # Rounded first, so that nothing reads -0.00.
+                # Values are rounded first, so that none is shown as -0.00.
                 text, color = f"{round(float(value), 2) + 0.0:.2f}", "white" if value < DARK_BELOW else "black"
                 ax.text(j, i, text, ha="center", va="center", color=color, fontsize="small")
         below = "min" if self.matrix.min(initial=0.0) < 0 else "neither"

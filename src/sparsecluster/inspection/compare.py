@@ -1,4 +1,4 @@
-"""Several methods on one table: time, features, stability, agreement, and accuracy if the groups are known."""
+"""Comparing methods on a table: time, features, stability, agreement, and accuracy if the true groups are known."""
 
 from __future__ import annotations
 
@@ -28,7 +28,21 @@ USUAL = ("sas", "sparse-kmeans", "sparse-kmedoids", "cosa-common", "if-pca", "sc
 
 
 class Compared(NamedTuple):
-    """One method: seconds per fit, number of features, labels of every repeat; or why it failed."""
+    """The results of one method.
+
+    Attributes
+    ----------
+    method : str
+        Name of the method.
+    seconds : float
+        Median time of a fit; NaN if the method failed.
+    n_features : float
+        Mean number of chosen features; NaN if the method failed.
+    labels : list of ndarray of shape (n_samples,)
+        Labels of each repeat; empty if the method failed.
+    error : str or None
+        Why the method failed.
+    """
 
     method: str
     seconds: float
@@ -38,7 +52,7 @@ class Compared(NamedTuple):
 
     @property
     def stability(self) -> float:
-        """Mean adjusted Rand index between repeats with different seeds; 1 if all of them agree."""
+        """Mean adjusted Rand index between repeats with different seeds: 1 if all of them agree, NaN for one repeat."""
         pairs = [adjusted_rand_index(one, other) for i, one in enumerate(self.labels) for other in self.labels[:i]]
         return float(np.mean(pairs)) if pairs else float("nan")
 
@@ -52,14 +66,32 @@ class Comparison:
     results : list of Compared
         One per method, in the order given.
     truth : ndarray of shape (n_samples,) or None
-        The known groups.
+        True groups.
+
+    Examples
+    --------
+    >>> from sparsecluster import compare_methods
+    >>> from sparsecluster.datasets import shifted_groups
+    >>> X, *_ = shifted_groups(mu=4.0, n_features=20, n_useful=10, group_size=10)
+    >>> compare_methods(X, 3, methods=["ward", "kmeans++"], repeats=1).agreement()
+              ward  kmeans++
+    ward       1.0       1.0
+    kmeans++   1.0       1.0
     """
 
     results: list[Compared]
     truth: Any | None = None
 
     def frame(self) -> pd.DataFrame:
-        """One row per method: seconds, features, stability; with known groups also Rand index, ARI and error rate."""
+        """Return the results as a table.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row per method, with the columns `seconds`, `features`, `stability` and `failed` (why the method failed,
+            or ""). If the true groups are known, there are also `rand`, `ari` and `error`: the Rand index, the adjusted
+            Rand index and the error rate, averaged over the repeats.
+        """
         import pandas as pd
 
         return pd.DataFrame([self._row(each) for each in self.results]).set_index("method")
@@ -76,11 +108,27 @@ class Comparison:
         return row
 
     def agreement(self) -> pd.DataFrame:
-        """Adjusted Rand index between the methods, each with its first seed."""
+        """Return the adjusted Rand index between the methods, each fitted with the first seed.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row and one column per method that did not fail.
+        """
         return self._display().frame()
 
     def plot(self, ax: Any = None) -> Any:
-        """The agreement between the methods as an image; returns the matplotlib axes."""
+        """Draw the agreement between the methods as an image.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw; by default, in a new figure.
+
+        Returns
+        -------
+        matplotlib Axes
+        """
         return self._display().plot(ax)
 
     def _display(self) -> Agreement:
@@ -108,29 +156,29 @@ def compare_methods(
     Parameters
     ----------
     X : table of shape (n_samples, n_features)
-        Anything that the methods take: an array, a data frame, ...
+        Data in any form that the methods accept, such as an array, a data frame or a sparse matrix.
     n_clusters : int
         Number of clusters.
     methods : sequence of str
-        Names from `sparsecluster.methods.registry.METHODS`; by default one method of each kind. If a method fails, its
-        row says why, and the others are run.
+        Names of methods in `sparsecluster.methods.registry.METHODS`; by default, one method of each kind. If a method
+        fails, the table of results contains the reason, and the other methods are still run.
     truth : array-like of shape (n_samples,), default=None
-        Known groups of the samples, only for scoring.
+        True groups of the samples, which are only used to rate the results.
     repeats : int, default=3
-        Fits of each method with different seeds; their mean agreement is the stability of the method.
+        Number of fits of each method, with different seeds. The mean agreement between them is the stability.
     random_state : int, RandomState or None, default=0
-        From it come the seeds of the repeats.
+        Generates the seeds of the repeats.
     n_jobs : int, default=None
         Number of threads, for methods that use threads.
     verbose : bool or "auto", default="auto"
         Whether to show progress, as in the estimators.
     **parameters
-        Passed on to all methods that have them, such as metric="hamming".
+        Other parameters, such as `metric="hamming"`, which are passed to all methods that have them.
 
     Returns
     -------
     Comparison
-        With `.frame()`, `.agreement()` and `.plot()`.
+        The results, as tables from `.frame()` and `.agreement()` and as an image from `.plot()`.
 
     Examples
     --------
@@ -175,7 +223,7 @@ def _n_rows(X: Any, parameters: dict[str, Any]) -> int:
 
 
 def _compared(name: str, X: Any, n_clusters: int, seeds: list[int], given: dict[str, Any]) -> Compared:
-    """One method, all its repeats."""
+    """Run all repeats of one method."""
     takes = make_method(name, n_clusters).get_params()
     seconds, n_features, labels = [], [], []
     for seed in seeds:
@@ -187,7 +235,7 @@ def _compared(name: str, X: Any, n_clusters: int, seeds: list[int], given: dict[
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", UserWarning)
                 method.fit(X)
-        except Exception as error:  # whatever it is, it is shown in the row of the method
+        except Exception as error:  # Any error is shown in the row of the method.
             reason = f"{type(error).__name__}: {(str(error).splitlines() or [''])[0]}"
             return Compared(name, float("nan"), float("nan"), [], reason)
         seconds.append(time.perf_counter() - began)

@@ -1,4 +1,4 @@
-"""Which features make which cluster."""
+"""The features that distinguish each cluster."""
 
 from __future__ import annotations
 
@@ -18,31 +18,31 @@ from .view import Fitted, View, inspect
 if TYPE_CHECKING:
     import pandas as pd
 
-# Bars in the panel of a cluster.
+# The number of bars in the panel of a cluster.
 MOST_BARS = 10
-# A feature of which a cluster explains less has no bar there.
+# Features of which a cluster explains a smaller share have no bar in its panel.
 LEAST_SHOWN = 0.01
-# Values with larger differences are written with an exponent, and so are values that would need more digits.
+# Values are written with an exponent if their difference is larger than this, or if they would need more digits.
 LARGE, MOST_DIGITS = 1e7, 6
-# Letters of a level before it is cut in a figure.
+# Length at which the name of a level is truncated in a figure.
 LONGEST_LEVEL = 14
 
 
 @dataclass(frozen=True)
 class Contributions:
-    """The part that each cluster has in the between sum of squares of every chosen feature.
+    """The share of each cluster in the between-cluster sum of squares of each chosen feature.
 
-    For numbers the contribution of cluster k to feature a is
+    For numbers, the contribution of cluster k to feature a is
 
         n_k (m_ka - m_a)^2 / sum_j n_j (m_ja - m_a)^2
 
-    with n_k the number of samples of the cluster whose value is not missing, m_ka their mean and m_a the mean of all
-    samples. For a categorical feature, the shares of the levels take the place of the means, and the squares are summed
-    over the levels; levels with an order count as their ranks. Contributions sum to 1 over the clusters; they are 0 if
-    the clusters do not differ at all.
+    where n_k is the number of samples in the cluster whose value is not missing, m_ka is their mean and m_a is the mean
+    of all samples. For a categorical feature, the shares of the levels take the place of the means, and the squares are
+    summed over the levels; levels with an order are replaced by their ranks. The contributions to a feature sum to 1,
+    or are all 0 if the clusters do not differ in it.
 
-    With two clusters all features have the same contributions, n_2 / n and n_1 / n. What distinguishes the features
-    then is how much the cluster explains: contribution times score.
+    With two clusters, the contributions to all features are n_2 / n and n_1 / n. The features then differ only in how
+    much a cluster explains of them, which is the contribution times the score.
 
     Attributes
     ----------
@@ -53,17 +53,17 @@ class Contributions:
     sizes : ndarray of shape (n_clusters,)
         Number of samples in each cluster.
     contribution : ndarray of shape (n_chosen, n_clusters)
-        The contributions.
+        Contribution of each cluster to each feature.
     center : ndarray of shape (n_chosen, n_clusters)
-        Center of the feature in each cluster, in the units of the data: the mean, the median of a column compared by
-        distance, the commonest level, or the middle one of levels with an order.
+        Center of each feature in each cluster, in the units of the data: the mean, the median (for columns compared by
+        distance), the most common level, or the median level (for levels with an order).
     overall : ndarray of shape (n_chosen,)
-        The same for all samples.
+        Center of each feature among all samples.
     difference : ndarray of shape (n_chosen, n_clusters)
-        Center minus overall center; for levels, the share of the commonest level minus its share among all samples; for
-        levels with an order, the mean rank minus that of all samples.
-    scales : tuple of str
-        What each feature is, and so what its differences are of: "number", "level" or "rank".
+        Center minus overall center. For levels, the share of the most common level minus its share among all samples;
+        for levels with an order, the mean rank minus the mean rank of all samples.
+    scales : tuple of {"number", "level", "rank"}
+        Type of each feature, which determines the meaning of its differences.
 
     Examples
     --------
@@ -89,12 +89,34 @@ class Contributions:
 
     @classmethod
     def from_estimator(cls, estimator: Fitted, X: Any) -> Self:
-        """From a fitted estimator and the data that it was fitted to."""
+        """Make the display from a fitted estimator.
+
+        Parameters
+        ----------
+        estimator : estimator of this package
+            It must be fitted.
+        X : table of shape (n_samples, n_features) or sparse matrix
+            The data that `fit` was given.
+
+        Returns
+        -------
+        Contributions
+        """
         return cls.from_view(inspect(estimator, X))
 
     @classmethod
     def from_view(cls, view: View) -> Self:
-        """From a view."""
+        """Make the display from a view.
+
+        Parameters
+        ----------
+        view : View
+            View of a fitted clustering, as returned by `inspect`.
+
+        Returns
+        -------
+        Contributions
+        """
         chosen, parts = view.chosen, list(view.blocks(view.chosen))
         between = np.vstack([_between(view, some) for some in parts])
         whole = between.sum(axis=1, keepdims=True)
@@ -114,11 +136,17 @@ class Contributions:
 
     @property
     def explained(self) -> Floats:
-        """Share of every feature that each cluster explains, contribution times score."""
+        """Share of each feature that each cluster explains: the contribution times the score."""
         return np.asarray(self.contribution * self.scores[:, None])
 
     def frame(self) -> pd.DataFrame:
-        """One row per chosen feature and cluster, the features of highest score first."""
+        """Return the contributions as a table.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row per chosen feature and cluster; features with the highest scores come first.
+        """
         import pandas as pd
 
         s, k = self.contribution.shape
@@ -135,7 +163,19 @@ class Contributions:
         )
 
     def plot(self, axes: Any = None, max_features: int = MOST_BARS) -> Any:
-        """A bar chart per cluster of the features that it explains most of; returns the matplotlib axes."""
+        """Draw one bar chart per cluster, with the features of which the cluster explains most.
+
+        Parameters
+        ----------
+        axes : sequence of matplotlib Axes, default=None
+            Where to draw; by default, in a new figure.
+        max_features : int, default=10
+            Largest number of bars per cluster.
+
+        Returns
+        -------
+        ndarray of matplotlib Axes
+        """
         from matplotlib.patches import Patch
 
         k, bars = self.sizes.size, min(max_features, len(self.features))
@@ -148,7 +188,7 @@ class Contributions:
         return np.array(panels)
 
     def _draw(self, ax: Any, cluster: int, bars: int) -> None:
-        """The bars of one cluster, with the feature on the left and what it is like on the right."""
+        """Draw the bars of one cluster, with the name of the feature on the left and its typical value on the right."""
         explained, top = self.explained[:, cluster], self.top(cluster, bars)
         at = np.arange(top.size)
         ax.barh(at, self.scores[top], 0.7, color=GRAY)
@@ -163,7 +203,20 @@ class Contributions:
         right.set_ylabel("typical in the cluster", fontsize="x-small")
 
     def top(self, cluster: int, most: int = MOST_BARS) -> Subset:
-        """Places of the features that a cluster explains most of, the best first; one at least."""
+        """Return the features of which a cluster explains most.
+
+        Parameters
+        ----------
+        cluster : int
+            The cluster.
+        most : int, default=10
+            Largest number of features.
+
+        Returns
+        -------
+        ndarray of int
+            Indices into `features`, the largest explained share first; always at least one.
+        """
         explained = self.explained[:, cluster]
         top = np.argsort(-explained, kind="stable")[:most]
         return top[: max(1, np.count_nonzero(explained[top] >= LEAST_SHOWN))]
@@ -172,7 +225,22 @@ class Contributions:
         return plain(self.words(feature, cluster, LONGEST_LEVEL), 10 * LONGEST_LEVEL)
 
     def words(self, feature: int, cluster: int, longest: int | None = None) -> str:
-        """What a cluster is like in a feature: 5.1 (all: 3.2), red (+34 percentage points), high (+1.2 ranks)."""
+        """Describe the typical value of a feature in a cluster.
+
+        Parameters
+        ----------
+        feature : int
+            Index into `features`.
+        cluster : int
+            The cluster.
+        longest : int, default=None
+            Length at which levels are truncated; by default, they are not.
+
+        Returns
+        -------
+        str
+            Such as "5.1 (all: 3.2)", "red (+34 percentage points)" or "high (+1.2 ranks)".
+        """
         center, difference = self.center[feature, cluster], self.difference[feature, cluster]
         if self.scales[feature] == "number":
             return f"{in_units(center, difference)} (all: {in_units(self.overall[feature], difference)})"
@@ -182,7 +250,7 @@ class Contributions:
 
 
 def in_units(value: float, difference: float) -> str:
-    """A number with the digits that a difference of this size needs.
+    """Format a number with as many digits as a difference of this size requires.
 
     >>> in_units(1.2346, 0.5), in_units(-0.0001, 0.5), in_units(1e12 + 1, 1.0), in_units(1234.6, 600.0)
     ('1.235', '0.000', '1,000,000,000,001.00', '1,235')
@@ -194,7 +262,7 @@ def in_units(value: float, difference: float) -> str:
 
 
 def _between(view: View, columns: Subset) -> Floats:
-    """Of each column and cluster, up to a factor of the column, n_k (m_k - m)^2 summed over its coordinates."""
+    """Return n_k (m_k - m)^2, summed over the coordinates of each column, up to a factor per column."""
     table, features, _ = view.coordinates(columns)
     k = view.sizes.size
     seen = np.array([(~np.isnan(table[view.labels == c])).sum(axis=0) for c in range(k)])

@@ -1,4 +1,4 @@
-"""How each of a few features is distributed in every cluster."""
+"""The distributions of a few features in each cluster."""
 
 from __future__ import annotations
 
@@ -20,18 +20,31 @@ if TYPE_CHECKING:
 
 MOST_PANELS = 9
 FEWEST_BINS, MOST_BINS = 6, 40
-# Whole numbers in a range no wider than this have a bin each.
+# Whole numbers have one bin each if their range is no wider than this.
 WHOLE_NUMBERS = 25
-# Levels drawn; the others, the rarest, are drawn together.
+# The number of levels drawn. If there are more, the rarest are drawn together.
 MOST_LEVELS = 8
-# More clusters than this are drawn in rows, of which the highest bar fills this share.
+# If there are more clusters than this, each has a row of its own, of which the highest bar fills this share.
 MOST_OVERLAID, ROW_FILLED = 4, 0.85
 
 
 class Panel(NamedTuple):
-    """One feature: counts of shape (n_clusters, n_bins), the samples of every cluster in each bin or level.
+    """The distribution of one feature.
 
-    Samples whose value is missing are not counted. A feature has either the edges of bins or levels.
+    Attributes
+    ----------
+    feature : str
+        Name of the feature.
+    score : float
+        Its score.
+    is_chosen : bool
+        Whether it is chosen.
+    counts : ndarray of int of shape (n_clusters, n_bins)
+        Number of samples of each cluster in each bin or level. Missing values are not counted.
+    edges : ndarray of shape (n_bins + 1,) or None
+        Edges of the bins, for numbers.
+    levels : tuple or None
+        Levels, for a categorical feature.
     """
 
     feature: str
@@ -43,18 +56,18 @@ class Panel(NamedTuple):
 
     @property
     def shares(self) -> Floats:
-        """Share of the samples of each cluster that are in each bin or level."""
+        """Share of the samples of each cluster in each bin or level, of shape (n_clusters, n_bins)."""
         return np.asarray(self.counts / np.maximum(self.counts.sum(axis=1, keepdims=True), 1))
 
 
 @dataclass(frozen=True)
 class Distributions:
-    """Histograms of numbers and shares of levels, by cluster, of a few features.
+    """Histograms of numbers and shares of levels in each cluster, for a few features.
 
     Attributes
     ----------
     panels : tuple of Panel
-        One per feature, with the counts in every cluster.
+        One per feature, with the counts in each cluster.
     sizes : ndarray of shape (n_clusters,)
         Number of samples in each cluster.
 
@@ -84,16 +97,43 @@ class Distributions:
         features: Sequence[str | int] | None = None,
         max_features: int = MOST_PANELS,
     ) -> Self:
-        """From a fitted estimator and the data that it was fitted to; the rest as in `from_view`."""
+        """Make the display from a fitted estimator.
+
+        Parameters
+        ----------
+        estimator : estimator of this package
+            It must be fitted.
+        X : table of shape (n_samples, n_features) or sparse matrix
+            The data that `fit` was given.
+        features : sequence of str or int, default=None
+            Names or numbers of the columns to show; by default, the chosen features with the highest scores.
+        max_features : int, default=9
+            Largest number of features if `features` is not given.
+
+        Returns
+        -------
+        Distributions
+        """
         return cls.from_view(inspect(estimator, X), features, max_features)
 
     @classmethod
     def from_view(
         cls, view: View, features: Sequence[str | int] | None = None, max_features: int = MOST_PANELS
     ) -> Self:
-        """From a view.
+        """Make the display from a view.
 
-        `features` are names or numbers of columns; by default the `max_features` chosen ones of highest score.
+        Parameters
+        ----------
+        view : View
+            View of a fitted clustering, as returned by `inspect`.
+        features : sequence of str or int, default=None
+            Names or numbers of the columns to show; by default, the chosen features with the highest scores.
+        max_features : int, default=9
+            Largest number of features if `features` is not given.
+
+        Returns
+        -------
+        Distributions
         """
         check_count("max_features", max_features, 1)
         if features is None:
@@ -106,13 +146,29 @@ class Distributions:
         return cls(tuple(_panel(view, a, a in chosen) for a in places), view.sizes)
 
     def frame(self) -> pd.DataFrame:
-        """One row per feature, cluster and bin or level: its bounds or name, the samples in it and their share."""
+        """Return the distributions as a table.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row per feature, cluster and bin or level: its bounds or name, the number of samples and their share.
+        """
         import pandas as pd
 
         return pd.concat([_rows(panel) for panel in self.panels], ignore_index=True)
 
     def plot(self, axes: Any = None) -> Any:
-        """One panel per feature; returns the matplotlib axes."""
+        """Draw one panel per feature.
+
+        Parameters
+        ----------
+        axes : sequence of matplotlib Axes, default=None
+            Where to draw; by default, in a new figure.
+
+        Returns
+        -------
+        ndarray of matplotlib Axes
+        """
         panels = own_panels(axes, len(self.panels), 3.4, max(2.5, 0.2 * self.sizes.size + 1.0))
         for ax, panel in zip(panels, self.panels, strict=True):
             stacked = self.sizes.size > MOST_OVERLAID
@@ -126,7 +182,7 @@ class Distributions:
 
 
 def _panel(view: View, column: int, is_chosen: bool) -> Panel:
-    """Counts of one column."""
+    """Count the values of one column."""
     k, (values, levels) = view.sizes.size, view.readable(column)
     seen = ~np.isnan(values)
     known, labels = values[seen], view.labels[seen]
@@ -143,7 +199,9 @@ def _panel(view: View, column: int, is_chosen: bool) -> Panel:
 
 
 def bin_edges(values: Floats) -> Floats:
-    """Edges of bins of equal width, more of them the more values there are; few whole numbers have a bin each.
+    """Return the edges of bins of equal width; the number of bins grows with the number of values.
+
+    Whole numbers in a small range have one bin each.
 
     >>> bin_edges(np.array([0.0, 2.0, 1.0, 2.0])).tolist()
     [-0.5, 0.5, 1.5, 2.5]
@@ -178,7 +236,7 @@ def _rows(panel: Panel) -> pd.DataFrame:
 
 
 def _draw_numbers(ax: Any, panel: Panel, stacked: bool) -> None:
-    """Step histograms, all in one place or each in a row of its own."""
+    """Draw step histograms, on top of one another or in rows."""
     k = len(panel.shares)
     largest = float(panel.shares.max(initial=0.0)) or 1.0
     for c, shares in enumerate(panel.shares):
@@ -195,13 +253,13 @@ def _draw_numbers(ax: Any, panel: Panel, stacked: bool) -> None:
 
 
 def _number_rows(ax: Any, k: int) -> None:
-    """The first cluster on top."""
+    """Number the rows, with the first cluster on top."""
     ax.set_yticks(range(k), range(k - 1, -1, -1))
     ax.set_ylim(-0.05, k)
 
 
 def _draw_levels(ax: Any, panel: Panel, stacked: bool) -> None:
-    """Bars for each level, side by side or each cluster in a row of its own; the rarest levels together."""
+    """Draw a bar for each level and cluster, side by side or in rows; the rarest levels are combined."""
     assert panel.levels is not None
     names, shares = [plain(level, 14) for level in panel.levels], panel.shares
     if len(names) > MOST_LEVELS:

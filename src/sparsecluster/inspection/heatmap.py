@@ -1,4 +1,4 @@
-"""The chosen features of all samples as an image, in the order of the clusters."""
+"""A heatmap of the samples and the chosen features, sorted by cluster."""
 
 from __future__ import annotations
 
@@ -29,50 +29,50 @@ from .view import Fitted, View, inspect
 if TYPE_CHECKING:
     import pandas as pd
 
-# What fits on a screen.
+# The largest numbers that fit on a screen.
 MOST_SAMPLES, MOST_FEATURES = 500, 200
-# Columns of a categorical feature that are drawn.
+# The number of levels of a categorical feature that are drawn.
 MOST_LEVELS = 6
-# With more columns than this their names would overlap.
+# With more columns than this, their names would overlap.
 MOST_NAMES = 60
-# Standard deviations at which the colors end.
+# The range of the colors, in standard deviations.
 LIMIT = 2.5
-# A cluster with a smaller share of a side than this has no room for its number there.
+# The number of a cluster is written on a strip only if the cluster takes up at least this share of it.
 LEAST_NUMBERED = 0.025
 
 
 @dataclass(frozen=True)
 class Heatmap:
-    """Samples x chosen features, standardized, in the order of the clusters.
+    """The standardized values of the samples in the chosen features, sorted by cluster.
 
-    A feature of numbers, or of levels with an order, is one column. A categorical feature has one column per level,
-    which is high for the samples that have the level; with two levels the column of the second one says it all, and of
-    more than six levels those are drawn that differ most between the clusters.
+    A feature of numbers, or of levels with an order, has one column. Any other categorical feature has one column per
+    level, in which the samples with this level have high values. Of two levels, only the second is drawn, because the
+    first mirrors it; of more than six levels, only the six that differ most between the clusters are drawn.
 
-    Samples are ordered by cluster, and within a cluster from the nearest to its center to the farthest. Columns are
-    ordered by the cluster that they single out, that of the largest |cluster mean - overall mean|, and among these from
-    the highest to the lowest mean in it.
+    Samples are sorted by cluster and, within a cluster, by their distance to its center. Columns are sorted by the
+    cluster that they single out, which is the one with the largest |cluster mean - overall mean|, and then by the mean
+    in that cluster, from high to low.
 
     Attributes
     ----------
     values : ndarray of shape (n_drawn_samples, n_columns)
-        Every column minus its mean, divided by its standard deviation; NaN where values are missing.
+        Values minus the mean of the column, divided by its standard deviation; NaN for missing values.
     samples : ndarray of shape (n_drawn_samples,)
-        Which rows of X they are.
+        Index of each sample in X.
     labels : ndarray of shape (n_drawn_samples,)
-        Cluster of each of them.
+        Cluster of each sample.
     features : tuple of str
-        Name of the feature that each column belongs to.
+        Name of the feature of each column.
     levels : tuple
-        The level that each column stands for; None for columns of numbers and ranks.
+        Level of each column; None for columns of numbers and ranks.
     singled_out : ndarray of shape (n_columns,)
-        The cluster that each column singles out.
+        Cluster that each column singles out.
     sizes : ndarray of shape (n_clusters,)
-        Number of samples in each cluster, drawn or not.
+        Number of samples in each cluster, including those that are not drawn.
     n_chosen : int
-        Number of chosen features, drawn or not.
+        Number of chosen features, including those that are not drawn.
     some_levels : bool
-        Whether there are categorical features of which not all levels are drawn.
+        Whether some levels of categorical features are not drawn.
 
     Examples
     --------
@@ -99,15 +99,42 @@ class Heatmap:
     def from_estimator(
         cls, estimator: Fitted, X: Any, max_samples: int = MOST_SAMPLES, max_features: int = MOST_FEATURES
     ) -> Self:
-        """From a fitted estimator and the data that it was fitted to; the rest as in `from_view`."""
+        """Make the display from a fitted estimator.
+
+        Parameters
+        ----------
+        estimator : estimator of this package
+            It must be fitted.
+        X : table of shape (n_samples, n_features) or sparse matrix
+            The data that `fit` was given.
+        max_samples : int, default=500
+            Largest number of samples; see `from_view`.
+        max_features : int, default=200
+            Largest number of features; see `from_view`.
+
+        Returns
+        -------
+        Heatmap
+        """
         return cls.from_view(inspect(estimator, X), max_samples, max_features)
 
     @classmethod
     def from_view(cls, view: View, max_samples: int = MOST_SAMPLES, max_features: int = MOST_FEATURES) -> Self:
-        """From a view.
+        """Make the display from a view.
 
-        If there are more than `max_features` chosen features, those of highest score are drawn; if there are more than
-        `max_samples` samples, some of each cluster, evenly from the nearest to its center to the farthest.
+        Parameters
+        ----------
+        view : View
+            View of a fitted clustering, as returned by `inspect`.
+        max_samples : int, default=500
+            Largest number of samples. If there are more, the samples drawn are spread evenly over each cluster, from
+            the nearest to its center to the farthest.
+        max_features : int, default=200
+            Largest number of features. If more are chosen, those with the highest scores are drawn.
+
+        Returns
+        -------
+        Heatmap
         """
         check_count("max_samples", max_samples, 1)
         check_count("max_features", max_features, 1)
@@ -127,12 +154,18 @@ class Heatmap:
 
     @property
     def columns(self) -> list[str]:
-        """Names of the columns: of the feature, and of its level if it is categorical."""
+        """Names of the columns: the name of the feature, and the level if it is categorical."""
         pairs = zip(self.features, self.levels, strict=True)
         return [name if level is None else f"{name} = {written(level)}" for name, level in pairs]
 
     def frame(self) -> pd.DataFrame:
-        """The values as they are drawn: one row per sample, by cluster and number, one column per column drawn."""
+        """Return the values as they are drawn.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row per sample, indexed by its cluster and number, and one column per column of the image.
+        """
         import pandas as pd
 
         index = pd.MultiIndex.from_arrays([self.labels, self.samples], names=["cluster", "sample"])
@@ -145,7 +178,7 @@ class Heatmap:
 
     @property
     def notes(self) -> list[str]:
-        """What a reader must know about the colors."""
+        """Explanations of the columns and colors."""
         lines = []
         if any(level is not None for level in self.levels):
             lines.append("categorical features have one column per level: high if the sample has it")
@@ -157,7 +190,7 @@ class Heatmap:
 
     @property
     def title(self) -> str:
-        """What is drawn, and what is not."""
+        """Number of samples and features that are drawn, and the notes."""
         n, s, n_samples = len(self.samples), self.n_features, int(self.sizes.sum())
         samples = counted(n, "sample")
         if n < n_samples:
@@ -168,7 +201,17 @@ class Heatmap:
         return "\n".join([f"{samples} x {features}", *self.notes])
 
     def plot(self, ax: Any = None) -> Any:
-        """The values in colors, with the clusters on the left and above; returns the matplotlib axes."""
+        """Draw the values as colors, with the clusters on the left and above.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw; by default, in a new figure.
+
+        Returns
+        -------
+        matplotlib Axes
+        """
         from matplotlib.colors import LinearSegmentedColormap
 
         is_own = ax is None
@@ -185,7 +228,7 @@ class Heatmap:
         else:
             ax.set_xticks([])
         names = cluster_names(self.sizes)
-        # A legend inside of the axes would hide values.
+        # A legend inside the axes would hide values.
         listed = "" if is_own else "\n" + ", ".join(names[:NAMES_SHOWN]) + and_more(len(names))
         ax.set_xlabel(f"features, by the cluster that they single out{listed}")
         for at in np.flatnonzero(np.diff(self.labels)) + 0.5:
@@ -201,7 +244,7 @@ class Heatmap:
         return ax
 
     def _strips(self, ax: Any) -> None:
-        """The color of its cluster beside every sample, and above every column that of the cluster it singles out."""
+        """Draw strips with the cluster of each sample, and with the cluster that each column singles out."""
         from matplotlib.colors import ListedColormap
 
         colors = ListedColormap([style_of(c)[0] for c in range(self.sizes.size)])
@@ -211,7 +254,7 @@ class Heatmap:
             strip.imshow(clusters, **look)
             strip.set(xticks=[], yticks=[])
             strip.spines[:].set_visible(False)
-            # The number of a cluster, if there is room for it: colors alone repeat in many clusters.
+            # Numbers are written where there is room, because colors repeat if there are many clusters.
             for c in np.unique(clusters).tolist():
                 own = np.flatnonzero(clusters == c)
                 if own.size > LEAST_NUMBERED * clusters.size:
@@ -222,7 +265,7 @@ class Heatmap:
 
 
 def own_distances(view: View) -> Floats:
-    """Mean squared distance of every sample to the center of its cluster, over the chosen features that it has."""
+    """Return the mean squared distance of each sample to the center of its cluster, over its observed features."""
     n, k = view.labels.size, view.sizes.size
     total, seen = np.zeros(n), np.zeros(n)
     for some in view.blocks(view.chosen):
@@ -235,7 +278,7 @@ def own_distances(view: View) -> Floats:
 
 
 def thinned(samples: Subset, labels: Subset, most: int) -> Subset:
-    """At most this many of samples that are ordered by cluster: evenly from each, by its size, and at least one."""
+    """Return at most `most` of the samples, which are sorted by cluster: at least one per cluster, spread evenly."""
     if samples.size <= most:
         return samples
     parts = np.split(samples, np.flatnonzero(np.diff(labels[samples])) + 1)
@@ -247,7 +290,7 @@ def thinned(samples: Subset, labels: Subset, most: int) -> Subset:
 
 
 class Columns(NamedTuple):
-    """Standardized columns in the order in which they are drawn, and the places of their features."""
+    """Standardized columns in the order in which they are drawn, and the indices of their features."""
 
     values: Floats
     features: Subset
@@ -257,7 +300,7 @@ class Columns(NamedTuple):
 
 
 def in_order(view: View, chosen: Subset) -> Columns:
-    """The columns of some features by the cluster that each singles out."""
+    """Return the columns of some features, sorted by the cluster that each singles out."""
     coordinates = view.coordinates(chosen)
     table, of = standardized(coordinates.values), coordinates.features
     centers = np.nan_to_num(means(table, view.labels, view.sizes.size))
@@ -276,7 +319,7 @@ def in_order(view: View, chosen: Subset) -> Columns:
 
 
 def _telling(own: Subset, between: Floats) -> Subset:
-    """The columns of one feature that are drawn: of two levels one, as the other mirrors it."""
+    """Return the columns of one feature that are drawn. Of two levels, one is enough, because the other mirrors it."""
     if own.size == 2:
         return own[1:]
     return own[np.sort(np.argsort(-between[own], kind="stable")[:MOST_LEVELS])]

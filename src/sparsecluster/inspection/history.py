@@ -1,4 +1,4 @@
-"""The course of a fit: the objective after every pass, and what each pass changed."""
+"""The history of a fit: the objective after each pass, and the changes in each pass."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class History:
-    """The objective after every pass of the fit that was kept.
+    """The objective after each pass of the best run of a fit.
 
     Attributes
     ----------
     objective : ndarray of shape (n_passes,)
-        The objective after the start (the first pass) and after every later pass; for SAS clustering
+        Objective after the start, which counts as the first pass, and after each later pass. For SAS clustering, it is
         sum_{a in S} (1 - Delta_a[C] / T_a).
     samples_moved, features_changed : ndarray of shape (n_passes,) or None
-        How many samples changed their cluster and how many features were exchanged in each pass; None for methods that
-        do not count them.
+        Number of samples that changed their cluster and number of features that were exchanged in each pass; None for
+        methods that do not count them.
 
     Examples
     --------
@@ -46,17 +46,39 @@ class History:
 
     @classmethod
     def from_estimator(cls, estimator: Fitted, X: Any = None) -> Self:
-        """From a fitted estimator; the data are not needed."""
+        """Make the display from a fitted estimator.
+
+        Parameters
+        ----------
+        estimator : estimator of this package
+            It must be fitted.
+        X : ignored
+            Not needed; it is accepted so that all displays are made in the same way.
+
+        Returns
+        -------
+        History
+        """
         return cls.from_view(inspect(estimator))
 
     @classmethod
     def from_view(cls, view: View) -> Self:
-        """From a view."""
+        """Make the display from a view.
+
+        Parameters
+        ----------
+        view : View
+            View of a fitted clustering, as returned by `inspect`.
+
+        Returns
+        -------
+        History
+        """
         history = view.history
         if history is None:
             raise ValueError(
-                f"{view.method} keeps no history. SASClustering, SparseKMeans, SparseKMedoids and SparseHierarchical "
-                "do."
+                f"{view.method} keeps no history. Use SASClustering, SparseKMeans, SparseKMedoids or "
+                "SparseHierarchical, which do."
             )
         if not hasattr(history[0], "objective"):
             return cls(np.array(history, dtype=np.float64))
@@ -64,7 +86,13 @@ class History:
         return cls(np.array(objective), np.array(moved, np.intp), np.array(changed, np.intp))
 
     def frame(self) -> pd.DataFrame:
-        """One row per pass: the objective and, if they are counted, the samples moved and the features changed."""
+        """Return the history as a table.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row per pass, with the objective and, if they are counted, the samples moved and the features changed.
+        """
         import pandas as pd
 
         passes = pd.RangeIndex(1, self.objective.size + 1, name="pass")
@@ -73,7 +101,17 @@ class History:
         return pd.DataFrame({name: each for name, each in columns.items() if each is not None}, index=passes)
 
     def plot(self, ax: Any = None) -> Any:
-        """The objective as a line, the changes as bars with an axis on the right; returns the matplotlib axes."""
+        """Draw the objective as a line, and the changes as bars with an axis on the right.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw; by default, in a new figure.
+
+        Returns
+        -------
+        matplotlib Axes
+        """
         from matplotlib.ticker import MaxNLocator
 
         ax = own_axes(ax, 6.0, 3.6)
@@ -92,7 +130,7 @@ class History:
                 at = passes + 0.3 * (place - 0.5)
                 bars = right.bar(at, each, 0.3, color=shade, alpha=0.6, hatch=hatch, edgecolor="white", label=label)
                 handles = [*handles, bars]
-            # Room above the bars for the line.
+            # The line needs room above the bars.
             right.set(
                 ylim=(0, max(1.0, 1.6 * max(int(each.max()) for each in counts.values()))), ylabel="samples, features"
             )

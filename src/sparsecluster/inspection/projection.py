@@ -1,4 +1,4 @@
-"""The clusters in the principal components of the chosen features, and of all features."""
+"""The samples in the principal components of the chosen features and of all features."""
 
 from __future__ import annotations
 
@@ -17,12 +17,18 @@ if TYPE_CHECKING:
 
 
 class Components(NamedTuple):
-    """Samples in the first two principal components of some features.
+    """The samples in the first two principal components of some features.
 
-    places : ndarray of shape (n_samples, 2).
-    shares : share of the variance along each of the two components.
-    n_features : number of features.
-    n_missing : number of missing values that were filled.
+    Attributes
+    ----------
+    places : ndarray of shape (n_samples, 2)
+        Coordinates of the samples.
+    shares : ndarray of shape (2,)
+        Share of the variance along each component.
+    n_features : int
+        Number of features.
+    n_missing : int
+        Number of missing values, which are filled with the mean of the column.
     """
 
     places: Floats
@@ -33,23 +39,23 @@ class Components(NamedTuple):
 
 @dataclass(frozen=True)
 class Projection:
-    """Samples in the first two principal components of the chosen features and of all features, side by side.
+    """The samples in the first two principal components of the chosen features and of all features, side by side.
 
-    If few of many features make the clusters, the clusters are apart on the left and hidden in noise on the right.
-    Features are standardized if the fit did so. Missing values are filled with the mean of the column, and a
-    categorical column has an indicator for each level, so the names of the levels do not matter.
+    If only a few of many features distinguish the clusters, the clusters are separated on the left and hidden in noise
+    on the right. Features are standardized if they were standardized in the fit. Missing values are filled with the
+    mean of the column. A categorical column is represented by an indicator for each level.
 
     Attributes
     ----------
     labels : ndarray of shape (n_samples,)
-        Cluster of every sample.
+        Cluster of each sample.
     chosen : Components
-        The samples in the components of the chosen features: `places` of shape (n_samples, 2), `shares` of the
-        variance, the number of features and the number of missing values that were filled.
+        The samples in the components of the chosen features: the coordinates `places` of shape (n_samples, 2), the
+        `shares` of the variance, and the numbers `n_features` and `n_missing` of features and of missing values.
     every : Components or None
-        The same for all features; None if they were not asked for.
+        The samples in the components of all features; None if `all_features=False`.
     standardized : bool
-        Whether every feature counts the same.
+        Whether the features are standardized.
 
     Examples
     --------
@@ -72,23 +78,53 @@ class Projection:
 
     @classmethod
     def from_estimator(cls, estimator: Fitted, X: Any) -> Self:
-        """From a fitted estimator and the data that it was fitted to."""
+        """Make the display from a fitted estimator.
+
+        Parameters
+        ----------
+        estimator : estimator of this package
+            It must be fitted.
+        X : table of shape (n_samples, n_features) or sparse matrix
+            The data that `fit` was given.
+
+        Returns
+        -------
+        Projection
+        """
         return cls.from_view(inspect(estimator, X))
 
     @classmethod
     def from_view(cls, view: View, all_features: bool = True) -> Self:
-        """From a view; if not `all_features`, the chosen features alone are drawn."""
+        """Make the display from a view.
+
+        Parameters
+        ----------
+        view : View
+            View of a fitted clustering, as returned by `inspect`.
+        all_features : bool, default=True
+            Whether to compute the components of all features, too.
+
+        Returns
+        -------
+        Projection
+        """
         chosen = _components(view, np.sort(view.chosen))
         every = _components(view, np.arange(len(view.names))) if all_features else None
         return cls(view.labels, chosen, every, view.standardize)
 
     @property
     def panels(self) -> dict[str, Components]:
-        """What is drawn, by name."""
+        """The panels by name: "chosen" and, unless they were left out, "all"."""
         return {"chosen": self.chosen} | ({} if self.every is None else {"all": self.every})
 
     def frame(self) -> pd.DataFrame:
-        """One row per sample: its cluster and its two components of the chosen features and of all features."""
+        """Return the coordinates as a table.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row per sample, with its cluster and its components of the chosen features and of all features.
+        """
         import pandas as pd
 
         columns = {f"{name} {c + 1}": seen.places[:, c] for name, seen in self.panels.items() for c in (0, 1)}
@@ -96,7 +132,17 @@ class Projection:
         return pd.DataFrame({"cluster": self.labels, **columns}, index=index)
 
     def plot(self, axes: Any = None) -> Any:
-        """One panel for the chosen features and one for all; returns the matplotlib axes."""
+        """Draw one panel for the chosen features and one for all features.
+
+        Parameters
+        ----------
+        axes : sequence of matplotlib Axes, default=None
+            Where to draw; by default, in a new figure.
+
+        Returns
+        -------
+        ndarray of matplotlib Axes
+        """
         panels = own_panels(axes, len(self.panels), 4.6, 4.2, columns=2)
         names = cluster_names(np.bincount(self.labels))
         for ax, (name, seen) in zip(panels, self.panels.items(), strict=True):
@@ -119,10 +165,10 @@ def _components(view: View, columns: Subset) -> Components:
 
 
 def _scatter(ax: Any, seen: Components, labels: Subset, k: int) -> None:
-    """The samples, with a color and a mark for each cluster."""
+    """Draw the samples, with a color and a marker for each cluster."""
     n = labels.size
     size = float(np.clip(140.0 / np.sqrt(n), 2.0, 6.0))
-    # Among very many marks the edges would hide the colors.
+    # If there are very many markers, their edges would hide the colors.
     look: dict[str, Any] = EDGE if n <= MANY_MARKS else {"mew": 0.0, "alpha": 0.6}
     for c in range(k):
         (color, mark, _), places = style_of(c), seen.places[labels == c]

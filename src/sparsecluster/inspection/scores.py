@@ -1,4 +1,4 @@
-"""Features ranked by how much of each the clusters explain, and the cut between the chosen and the others."""
+"""The features ranked by score, and the cut between the chosen features and the others."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ from .view import Fitted, View, inspect
 if TYPE_CHECKING:
     import pandas as pd
 
-# Up to this many features, each has its name below the axis; with more, the best are listed.
+# Up to this many features, all names are written below the axis. If there are more, only the best are listed.
 ALL_NAMED, LISTED = 40, 10
-# From this many features on, the ranks are on a log scale: the first ones matter most.
+# From this many features on, the ranks are on a log scale, because the first ones matter most.
 LOG_FROM = 100
 
 
 @dataclass(frozen=True)
 class FeatureScores:
-    """Features by score, the share 1 - Delta_a[C] / T_a of each that the clusters explain.
+    """The features ranked by score, which is the share 1 - Delta_a[C] / T_a that the clusters explain.
 
     Attributes
     ----------
     features : tuple of str
-        Names, from the highest score to the lowest.
+        Names of the features, from the highest score to the lowest.
     scores : ndarray of shape (n_features,)
-        Their scores, in [0, 1].
+        Scores of the features, in [0, 1].
     chosen : ndarray of bool of shape (n_features,)
-        Which of them are chosen.
+        Whether each feature is chosen.
     weights : ndarray of shape (n_features,) or None
-        Their weights, for methods that have weights.
+        Weights of the features, for methods that have weights.
 
     Examples
     --------
@@ -58,18 +58,46 @@ class FeatureScores:
 
     @classmethod
     def from_estimator(cls, estimator: Fitted, X: Any = None) -> Self:
-        """From a fitted estimator; the data are not needed."""
+        """Make the display from a fitted estimator.
+
+        Parameters
+        ----------
+        estimator : estimator of this package
+            It must be fitted.
+        X : ignored
+            Not needed; it is accepted so that all displays are made in the same way.
+
+        Returns
+        -------
+        FeatureScores
+        """
         return cls.from_view(inspect(estimator))
 
     @classmethod
     def from_view(cls, view: View) -> Self:
-        """From a view."""
+        """Make the display from a view.
+
+        Parameters
+        ----------
+        view : View
+            View of a fitted clustering, as returned by `inspect`.
+
+        Returns
+        -------
+        FeatureScores
+        """
         order = np.argsort(-view.scores, kind="stable")
         weights = None if view.weights is None else view.weights[order]
         return cls(tuple(view.names[a] for a in order.tolist()), view.scores[order], view.is_chosen[order], weights)
 
     def frame(self) -> pd.DataFrame:
-        """One row per feature, by rank: name, score, whether it is chosen, and its weight if there are weights."""
+        """Return the scores as a table.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row per feature, by rank: its name, its score, whether it is chosen, and its weight if there are any.
+        """
         import pandas as pd
 
         rank = pd.RangeIndex(1, len(self.features) + 1, name="rank")
@@ -79,12 +107,22 @@ class FeatureScores:
 
     @property
     def is_cut(self) -> bool:
-        """Whether the chosen features are those of highest score, so that a line separates them from the others."""
+        """Whether the chosen features have the highest scores, so that a line separates them from the others."""
         n_chosen = int(self.chosen.sum())
         return bool(self.chosen[:n_chosen].all()) and n_chosen < self.chosen.size
 
     def plot(self, ax: Any = None) -> Any:
-        """Scores by rank, chosen or not, with the names of the best; returns the matplotlib axes."""
+        """Draw the scores by rank, with the names of the best features.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw; by default, in a new figure.
+
+        Returns
+        -------
+        matplotlib Axes
+        """
         p = len(self.features)
         all_named = p <= ALL_NAMED
         longest = max(map(len, map(plain, self.features))) if all_named else 0
@@ -109,7 +147,7 @@ class FeatureScores:
         return ax
 
     def _plot_weights(self, ax: Any, rank: Any) -> list[Any]:
-        """Weights on an axis of their own, on the right."""
+        """Draw the weights, with an axis on the right."""
         if self.weights is None:
             return []
         used, (color, mark, _) = self.weights > 0, STYLES[1]
@@ -123,7 +161,7 @@ class FeatureScores:
         return lines
 
     def _name(self, ax: Any, all_named: bool) -> None:
-        """Names on the axis where they have room; else a list of the best ones where the curve has fallen."""
+        """Write the names on the axis if there is room, or else list the best ones where the curve is low."""
         p = len(self.features)
         if all_named:
             names = [plain(name) for name in self.features]

@@ -1,4 +1,4 @@
-"""One view of a fitted clustering: the table, read once, with what was found in it. Everything is drawn from it."""
+"""Views of fitted clusterings: the table, read once, and the results. All displays and reports are made from a view."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from ..methods._validation import checked, names_of
 from ._kinds import readable
 from ._scaling import as_block, centered, standardized
 
-# Values of a table that are worked on at a time.
+# The number of values that are processed at a time.
 BLOCK_VALUES = 2**22
 
 
 class Fitted(Protocol):
-    """What a view needs to know of an estimator; all estimators of this package have it."""
+    """The attributes of a fitted estimator that a view needs. All estimators of this package have them."""
 
     labels_: Any
     support_: Any
@@ -38,10 +38,16 @@ class Fitted(Protocol):
 
 
 class Coordinates(NamedTuple):
-    """Samples as points: values of shape (n_samples, n_coordinates), with mean 0 and NaN where values are missing.
+    """The samples as points.
 
-    features : for each coordinate, the place of its column among those asked for.
-    levels : for each coordinate, the level whose indicator it is; None for numbers and ranks.
+    Attributes
+    ----------
+    values : ndarray of shape (n_samples, n_coordinates)
+        Centered coordinates; NaN for missing values.
+    features : ndarray of shape (n_coordinates,)
+        Column of each coordinate, as an index into the columns that were asked for.
+    levels : tuple of length n_coordinates
+        Level of which each coordinate is the indicator; None for numbers and ranks.
     """
 
     values: Floats
@@ -50,7 +56,7 @@ class Coordinates(NamedTuple):
 
 
 class Typical(NamedTuple):
-    """What is typical of some columns: centers of shape (n_columns, n_clusters), the center of all, the differences."""
+    """The centers of columns in each cluster and among all samples, and the differences between the two."""
 
     center: npt.NDArray[Any]
     overall: npt.NDArray[Any]
@@ -58,13 +64,13 @@ class Typical(NamedTuple):
 
 
 class Placed(NamedTuple):
-    """For every sample: distance to its own cluster, the second-best cluster, and the silhouette; NaN where unknown.
+    """Distance of each sample to its cluster, second-best cluster and silhouette; NaN if unknown.
 
-    The distance is that of the chosen features and their weights, in units of how far a typical sample is from the
-    center of all samples: for standardized numbers, the square root of the mean over the features of the squared
-    difference to the cluster's center, divided by the variance. The silhouette is the simplified one,
-    (b - a) / max(a, b), with a the distance to the own cluster and b that to the second best: near 1 well inside,
-    near 0 between two clusters, below 0 nearer to another cluster.
+    The distance is computed from the chosen features and their weights. Its unit is the distance of a typical sample to
+    the center of all samples. For standardized numbers, it is the root mean square, over the features, of the
+    difference from the center of the cluster in standard deviations. The silhouette is simplified to
+    (b - a) / max(a, b), where a and b are the distances to the own and to the second-best cluster. It is near 1 for
+    samples well inside their cluster, near 0 between two clusters, and negative for samples closer to another cluster.
     """
 
     distance: Floats
@@ -74,7 +80,7 @@ class Placed(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class View:
-    """A fitted clustering and the table it was found in, ready to be drawn. `inspect` makes one.
+    """A fitted clustering and its table, from which displays and reports are made. `inspect` returns a view.
 
     Attributes
     ----------
@@ -83,34 +89,34 @@ class View:
     ids : tuple of str
         Names of the samples.
     labels : ndarray of shape (n_samples,)
-        Cluster of every sample.
+        Cluster of each sample.
     scores : ndarray of shape (n_features,)
-        Share of every feature that the clustering explains.
+        Share of each feature that the clustering explains.
     chosen : ndarray of shape (n_chosen,)
-        Places of the chosen features, the highest score first.
+        Indices of the chosen features, the highest score first.
     values : ndarray or sparse matrix of shape (n_samples, n_features), or None
-        The table as numbers: NaN where values are missing, codes of the levels of a categorical column. None if there
-        are no columns, as with precomputed dissimilarities.
+        The table as numbers, with NaN for missing values and codes for the levels of a categorical column. None if the
+        table was not given or the features are precomputed dissimilarities.
     no_values : str or None
-        Why there are no values, in words; None if there are.
-    kinds : tuple
-        What the numbers of each column mean.
+        Why there are no values, as a sentence; None if there are.
+    kinds : tuple of Dissimilarity
+        Dissimilarity of each column, which knows the meaning of its numbers.
     weights : ndarray of shape (n_features,) or None
         Weights of the features, for methods that have them.
     standardize : bool
-        Whether all features count the same.
+        Whether the features were standardized in the fit.
     centers : ndarray of shape (n_clusters, n_features) or None
-        Mean, median or commonest level of every column in every cluster, in the units of the data.
+        Mean, median or most common level of each column in each cluster, in the units of the data.
     curves : dict of str to TuningCurve
-        The curves behind the choice of tuning parameters, by attribute; empty if nothing was tuned.
+        Tuning curves by the name of the attribute; empty if nothing was tuned.
     history : tuple or None
-        The objective after every pass, for methods that keep it.
+        Objective after each pass, for methods that keep it.
     method : str
         Name of the estimator's class.
     parameters : dict
         Parameters of the estimator.
     call : str
-        Python code that makes the estimator.
+        Python code that creates the estimator.
     """
 
     names: tuple[str, ...]
@@ -129,7 +135,7 @@ class View:
     method: str = ""
     parameters: dict[str, Any] = field(default_factory=dict)
     call: str = ""
-    # Distances of the samples to the clusters, squared, n x k; None for methods that have none.
+    # Returns the squared distances of shape (n_samples, n_clusters); None for methods without distances.
     _squared: Callable[[], Floats] | None = None
 
     def __repr__(self) -> str:
@@ -143,7 +149,7 @@ class View:
 
     @property
     def is_chosen(self) -> npt.NDArray[np.bool_]:
-        """For every feature, whether it was chosen."""
+        """Whether each feature was chosen."""
         return np.isin(np.arange(len(self.names)), self.chosen)
 
     @property
@@ -152,27 +158,27 @@ class View:
         return bool(scipy.sparse.issparse(self.values))
 
     def block(self, columns: Subset) -> Floats:
-        """Values of some columns, of shape (n_samples, n_columns)."""
+        """Return the values of some columns, of shape (n_samples, n_columns)."""
         if self.no_values is not None:
             raise ValueError(f"There are no values to show. {self.no_values}")
         some = self.values[:, columns]
         return np.asarray(some.toarray() if self.is_sparse else some, dtype=np.float64)
 
     def blocks(self, columns: Subset) -> Iterator[Subset]:
-        """The columns in parts that are worked on at a time."""
+        """Yield the columns in parts that are processed at a time."""
         n_parts = -(-self.labels.size * columns.size // BLOCK_VALUES)
         yield from np.array_split(columns, max(1, n_parts))
 
     def n_missing(self, columns: Subset) -> int:
-        """Number of missing values in some columns."""
+        """Return the number of missing values in some columns."""
         return 0 if self.is_sparse else sum(int(np.isnan(self.block(some)).sum()) for some in self.blocks(columns))
 
     def coordinates(self, columns: Subset, standardize: bool = True) -> Coordinates:
-        """The samples as points in the space of some columns.
+        """Return the samples as points in the space of some columns.
 
-        A column of numbers or ranks is one coordinate; a column of levels without an order has an indicator for each
-        level, so the names of the levels do not matter. If `standardize`, every column has variance 1 in all. Otherwise
-        numbers have their own units, and two samples of different levels are at distance 1.
+        A column of numbers or ranks has one coordinate. A column of levels without an order has an indicator for each
+        level. If `standardize=True`, each column has a total variance of 1. Otherwise, numbers keep their units, and
+        two samples with different levels have a distance of 1.
         """
         values, features, levels, first = [], [], [], 0
         for some in self.blocks(columns):
@@ -193,11 +199,11 @@ class View:
         return Coordinates(np.hstack(values), np.concatenate(features), tuple(levels))
 
     def scale_of(self, column: int) -> Scale:
-        """What the values of a column are: "number", "rank" (levels with an order) or "level" (without)."""
+        """Return the type of a column: "number", "rank" (levels with an order) or "level" (levels without an order)."""
         return self.kinds[column].scale
 
     def typical(self, columns: Subset) -> Typical:
-        """What some columns are like in every cluster, and how that differs from all samples."""
+        """Return the centers of some columns in each cluster, and how they differ from those of all samples."""
         table, labels, k = self.block(columns), self.labels, self.sizes.size
         center = means(table, labels, k).T.astype(object)
         overall = means(table, np.zeros_like(labels), 1)[0].astype(object)
@@ -211,12 +217,12 @@ class View:
         return Typical(center, overall, np.nan_to_num(difference))
 
     def readable(self, column: int) -> tuple[Floats, tuple[Any, ...] | None]:
-        """The values of a column as people read them: numbers and None, or codes and the levels they stand for."""
+        """Return the values of a column in readable form: numbers and None, or codes and their levels."""
         codes = self.block(np.array([column]))[:, 0]
         return readable(self.kinds[column], codes)
 
     def places_of_samples(self) -> Placed | None:
-        """How far every sample is from its cluster, and its second-best cluster; None for methods without distances."""
+        """Return distances, second-best clusters and silhouettes of the samples; None for methods without distances."""
         return self._placed
 
     @cached_property
@@ -234,23 +240,25 @@ class View:
 def inspect(
     estimator: Fitted, X: Any = None, ids: Sequence[Any] | None = None, names: Sequence[Any] | None = None
 ) -> View:
-    """Read a table once, as a fitted estimator did, for everything that is drawn of the result.
+    """Return a view of a fitted clustering, from which displays and reports are made.
+
+    The table is read only once, in the same way as in `fit`.
 
     Parameters
     ----------
     estimator : estimator of this package
         It must be fitted.
     X : table of shape (n_samples, n_features), sparse matrix, or precomputed dissimilarities
-        The data that `fit` was given. Without them there is less to see: scores, history, but no values.
+        The data that `fit` was given. Without them, only results such as scores and the history can be shown.
     ids : sequence of n_samples names, default=None
-        Names of the samples; by default the index of a pandas table, otherwise 0, 1, ...
+        Names of the samples; by default, the index of a pandas data frame, or else 0, 1, ...
     names : sequence of n_features names, default=None
-        Names of the features; by default those that `fit` saw.
+        Names of the features; by default, those that `fit` has seen.
 
     Returns
     -------
     View
-        What `from_view` of every display and `sparsecluster.report.summarize` take.
+        The view, for `from_view` of the displays and for `sparsecluster.report.summarize`.
 
     Examples
     --------
@@ -281,7 +289,7 @@ def inspect(
 
 
 def view_of_numbers(X: Any, labels: Subset, is_chosen: npt.NDArray[np.bool_], **more: Any) -> View:
-    """A view of a table of numbers and the clusters in it, without an estimator."""
+    """Return a view of a table of numbers and its clusters, without an estimator."""
     n, p = X.shape
     values = X.tocsc() if hasattr(X, "tocsc") else np.asarray(X, dtype=np.float64)
     names, ids = (tuple(map(str, range(size))) for size in (p, n))
@@ -290,7 +298,7 @@ def view_of_numbers(X: Any, labels: Subset, is_chosen: npt.NDArray[np.bool_], **
 
 
 def describe_columns(X: Any, names: Sequence[str], metric: Metric = "auto") -> list[dict[str, Any]]:
-    """How `fit` would read every column of a table that is not sparse.
+    """Describe how `fit` reads each column of a table that is not sparse.
 
     >>> describe_columns(np.array([[1.0], [2.0], [np.nan], [2.0]]), ["size"])
     [{'name': 'size', 'compared by': 'squared difference', 'values': 2, 'missing': 0.25, 'example': '1'}]
@@ -313,11 +321,11 @@ def describe_columns(X: Any, names: Sequence[str], metric: Metric = "auto") -> l
     return columns
 
 
-# ---------------------------------------------------------------- what an estimator keeps
+# ---------------------------------------------------------------- reading from a fitted estimator
 
 
 def _read(estimator: Any, X: Any) -> View:
-    """All that a view takes from a fitted estimator; nothing else here looks inside of one."""
+    """Read everything that a view needs from a fitted estimator. Only this function knows the parts of an estimator."""
     names, labels, scores = tuple(map(str, names_of(estimator))), estimator.labels_, estimator.feature_scores_
     chosen, kept = np.flatnonzero(estimator.support_), estimator._kept
     values: Any = None
@@ -327,7 +335,7 @@ def _read(estimator: Any, X: Any) -> View:
         no_values = "The features are precomputed dissimilarities, which have no columns to draw."
         samples = None if X is None or isinstance(X, Reading) else partial(kept.reader.new_values, X, chosen)
     elif X is None:
-        no_values = "Give the table of fit as X."
+        no_values = "Pass the table that fit was given as X."
     else:
         values, kinds = _encoded(estimator, kept.reader, X), kept.reader.kinds
         if values.shape[0] != labels.size:
@@ -361,7 +369,7 @@ def _read(estimator: Any, X: Any) -> View:
 
 
 def _encoded(estimator: Any, reader: TableReader, X: Any) -> Any:
-    """The table as numbers, n x p, as `fit` reads it; that of a reading as it is."""
+    """Return the table as numbers, of shape (n_samples, n_features), as `fit` reads it."""
     if isinstance(X, Reading):
         source: Any = X.source
         values = source.values if hasattr(source, "values") else source.table.values
@@ -379,7 +387,7 @@ def _columns_of(values: Any, columns: Subset) -> list[Floats]:
 
 
 def _distances(clusters: Profiles, read: Callable[[], list[Any]]) -> Floats:
-    """Squared distances of the samples to the clusters, in units of the mean to the center of all; NaN if unknown."""
+    """Return squared distances to the clusters, relative to the mean distance to the center of all; NaN if unknown."""
     values, columns = read(), clusters.columns
     squared = np.maximum(clusters.distances(values), 0.0) / clusters.typical()
     unknown = [np.isnan(each.distances(new)[:, 0]) for each, new in zip(columns, values, strict=True)]

@@ -1,4 +1,4 @@
-"""Reading tables of many kinds from disk."""
+"""Reading tables from files of many formats, and saving fitted estimators."""
 
 from .tables import Loaded, Options, read_table
 from .text import FileError

@@ -1,4 +1,4 @@
-"""A fitted estimator as a file that holds no code: JSON, read again without unpickling anything."""
+"""Saving fitted estimators as JSON files, which contain no code, and loading them again."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from ..methods.sparse_kmeans import SparseKMeans
 from ..methods.sparse_kmedoids import SparseKMedoids
 
 FORMAT, VERSION = "sparsecluster-model", 2
-# What may be in a file, and nothing else: estimators that assign new samples, and the pieces that they do it with.
+# Only these classes may occur in a file: estimators that assign new samples, and the parts that they need for it.
 ESTIMATORS: dict[str, Any] = {
     each.__name__: each
     for each in (
@@ -35,7 +35,7 @@ ESTIMATORS: dict[str, Any] = {
     )
 }
 PIECES: dict[str, Any] = {each.__name__: each for each in (Profiles, Profile, Projected, ShrunkenCenters, TuningCurve)}
-# What a fit sets that is worth keeping.
+# Fitted attributes that are saved.
 SAVED = (
     *("n_features_in_", "feature_names_in_", "labels_", "support_", "feature_scores_", "feature_weights_"),
     *("cluster_centers_", "objective_", "n_iter_", "gap_curve_", "instability_curve_", "l1_bound_", "penalty_"),
@@ -44,11 +44,21 @@ SAVED = (
 
 
 class ModelError(ValueError):
-    """A file that is not a model, or not one that this version can read; the message is one line for the user."""
+    """A model cannot be saved, or a file cannot be loaded as a model. The message is a single line for the user."""
 
 
 class SavedModel(NamedTuple):
-    """What a model file holds: the estimator, the names of its columns if any, and how tables are prepared for it."""
+    """The content of a model file.
+
+    Attributes
+    ----------
+    estimator : estimator
+        The fitted estimator.
+    names : list of str or None
+        Names of its columns, if they are known.
+    preset : dict or None
+        How new tables are prepared for it.
+    """
 
     estimator: Any
     names: Sequence[str] | None
@@ -65,24 +75,33 @@ def save_model(
     preset: Mapping[str, Any] | None = None,
     names: Sequence[str] | None = None,
 ) -> Path:
-    """Write a fitted estimator as JSON, whole or not at all.
+    """Save a fitted estimator as a JSON file.
 
-    The file holds the parameters, what `predict` and `score` need and the main results, but not the data. Models that
-    rest on a function of your own or on precomputed matrices cannot be saved.
+    The file contains the parameters, the main results and everything that `predict` and `score` need, but not the data.
+    Models that use precomputed dissimilarities or a function of your own cannot be saved. The file is written
+    completely or not at all.
 
     Parameters
     ----------
-    estimator : fitted estimator that has `predict`
+    estimator : estimator of this package
+        It must be fitted and have the method `predict`.
     file : str or Path
+        File to write. An existing file is replaced.
     preset : dict, default=None
-        How a table is to be prepared first, for `sparsecluster predict`.
+        How `sparsecluster predict` prepares new tables, such as `{"name": "expression", "log": True}`.
     names : sequence of str, default=None
-        Names of the columns, for `sparsecluster predict`, if the table of `fit` had none of its own.
+        Names of the columns, by which `sparsecluster predict` finds them in new tables. By default, these are the names
+        that `fit` has seen.
 
     Returns
     -------
     Path
         The file that was written.
+
+    Raises
+    ------
+    ModelError
+        If the estimator is not fitted or cannot be saved.
 
     Examples
     --------
@@ -103,11 +122,11 @@ def save_model(
 
 
 def as_dict(estimator: Any) -> dict[str, Any]:
-    """What `save_model` writes of an estimator."""
+    """Return the content of the model file of an estimator."""
     name = type(estimator).__name__
     if name not in ESTIMATORS:
         raise ModelError(
-            f"{name} does not assign new samples to clusters, so it cannot be saved as a model. Save its labels instead."
+            f"{name} cannot assign new samples to clusters, so it cannot be saved as a model. Save its labels instead."
         )
     if not hasattr(estimator, "labels_"):
         raise ModelError(f"This {name} is not fitted yet. Call fit first.")
@@ -115,7 +134,7 @@ def as_dict(estimator: Any) -> dict[str, Any]:
     reader = kept.reader
     if not isinstance(reader, TableReader) or not reader.can_be_saved:
         raise ModelError(
-            "A model that rests on precomputed matrices or on a function of your own cannot be saved. Save its labels "
+            "A model that uses precomputed dissimilarities or a function of your own cannot be saved. Save its labels "
             "instead."
         )
     return {
@@ -135,7 +154,7 @@ def as_dict(estimator: Any) -> dict[str, Any]:
 
 
 def _parameter(value: Any) -> Any:
-    """A parameter as it is, or in words if it is an object that a file cannot hold."""
+    """Return the value of a parameter, or its description if it is an object that cannot be saved."""
     try:
         return {"value": _encoded(value)}
     except ModelError:
@@ -143,13 +162,13 @@ def _parameter(value: Any) -> Any:
 
 
 def _columns(kinds: Sequence[Dissimilarity]) -> Any:
-    """The kinds of the columns; one for all if they are alike, since there may be very many."""
+    """Encode the dissimilarities of the columns. If all are equal, one is enough: there may be very many columns."""
     alike = all(kind is kinds[0] or kind == kinds[0] for kind in kinds)
     return {"all": _encoded(kinds[0]), "count": len(kinds)} if alike else [_encoded(each) for each in kinds]
 
 
 def _encoded(value: Any) -> Any:
-    """Numbers, text, lists, arrays and our own pieces, with a name for what JSON does not know."""
+    """Encode numbers, text, lists, arrays and classes of this package; types that JSON does not have are named."""
     if isinstance(value, Dissimilarity):
         return {"kind": value.name, "fields": _fields(value)}
     if type(value) in (*PIECES.values(), *MEASURES.values()):
@@ -171,7 +190,7 @@ def _encoded(value: Any) -> Any:
 
 
 def _fields(value: Any) -> dict[str, Any]:
-    """The parts of a named tuple or of a dataclass."""
+    """Encode the fields of a named tuple or dataclass."""
     names = value._fields if hasattr(value, "_fields") else [each.name for each in dataclasses.fields(value)]
     return {name: _encoded(getattr(value, name)) for name in names}
 
@@ -180,24 +199,40 @@ def _fields(value: Any) -> dict[str, Any]:
 
 
 def load_model(file: str | Path) -> Any:
-    """Read an estimator that `save_model` wrote.
+    """Load an estimator from a file written by `save_model`.
 
-    Nothing in the file is executed, and a file whose parts do not fit together is refused.
+    Nothing in the file is executed.
 
     Parameters
     ----------
     file : str or Path
+        File to read.
 
     Returns
     -------
     estimator
-        The fitted estimator. See `save_model` for an example.
+        The fitted estimator.
+
+    Raises
+    ------
+    ModelError
+        If the file is not a model, is damaged, or was written by an incompatible version.
+
+    Examples
+    --------
+    >>> import tempfile, numpy as np
+    >>> from sparsecluster import SparseKMeans, load_model, save_model
+    >>> X = np.random.default_rng(0).normal(size=(30, 5)) + 5 * np.repeat([0, 1], 15)[:, None]
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = save_model(SparseKMeans(n_clusters=2, l1_bound=2.0).fit(X), f"{folder}/model.json")
+    ...     load_model(file)
+    SparseKMeans(l1_bound=2.0, n_clusters=2)
     """
     return read_model(file).estimator
 
 
 def read_model(file: str | Path) -> SavedModel:
-    """Read all that a model file holds."""
+    """Read the whole content of a model file."""
     path = Path(file)
     try:
         entry = json.loads(path.read_text(encoding="utf-8"))
@@ -275,9 +310,9 @@ def _decoded(value: Any) -> Any:
 DTYPES = {"f": np.float64, "i": np.intp, "b": np.bool_, "O": object}
 
 
-# ---------------------------------------------------------------- whether the parts fit together
+# ---------------------------------------------------------------- checks of consistency
 
-# What assigns new samples in each estimator; in all others it is `Profiles`.
+# The class that assigns new samples, for each estimator for which it is not `Profiles`.
 CLUSTERS: dict[str, Any] = {"IFPCA": Projected, "RegularizedKMeans": ShrunkenCenters}
 
 
@@ -295,13 +330,13 @@ def _is_count(value: Any) -> bool:
 
 
 def _read_kinds(given: Any, count: Any) -> tuple[Dissimilarity, ...]:
-    """One dissimilarity for each column."""
+    """Return one dissimilarity for each column."""
     _must(_is_count(count), "the number of columns must be a whole number")
     if isinstance(given, dict):
-        _must(given["count"] == count, "the number of columns does not fit")
+        _must(given["count"] == count, "the number of columns is wrong")
         kinds = (_decoded(given["all"]),) * count
     else:
-        _must(isinstance(given, list) and len(given) == count, "the number of columns does not fit")
+        _must(isinstance(given, list) and len(given) == count, "the number of columns is wrong")
         kinds = tuple(map(_decoded, given))
     distinct = kinds[:1] if isinstance(given, dict) else kinds
     _must(all(isinstance(each, Dissimilarity) for each in distinct), "a column has an unknown dissimilarity")
@@ -309,9 +344,12 @@ def _read_kinds(given: Any, count: Any) -> tuple[Dissimilarity, ...]:
 
 
 def _check_fits(name: str, fitted: dict[str, Any], clusters: Any) -> None:
-    """Lengths and types of what a fit set: what does not fit together would only fail later, or not at all."""
+    """Check types and shapes of the fitted attributes, because errors in them would only show later, or not at all."""
     n, support, labels = fitted["n_features_in_"], fitted["support_"], fitted["labels_"]
-    _must(isinstance(support, np.ndarray) and support.dtype == bool and support.shape == (n,), "support_ does not fit")
+    _must(
+        isinstance(support, np.ndarray) and support.dtype == bool and support.shape == (n,),
+        "support_ must have one boolean per column",
+    )
     _must(
         isinstance(labels, np.ndarray) and labels.dtype == np.intp and labels.ndim == 1,
         "labels_ must be an array of integers",
@@ -319,13 +357,16 @@ def _check_fits(name: str, fitted: dict[str, Any], clusters: Any) -> None:
     k = int(labels.max()) + 1
     for key, shape in {"feature_scores_": (n,), "feature_names_in_": (n,), "cluster_centers_": (k, n)}.items():
         if key in fitted or key == "feature_scores_":
-            _must(np.shape(fitted[key]) == shape, f"{key} does not fit")
+            _must(np.shape(fitted[key]) == shape, f"{key} has the wrong shape")
     chosen = int(support.sum())
     _must(type(clusters) is CLUSTERS.get(name, Profiles), "the clusters belong to another method")
     if not isinstance(clusters, Profiles):
         numbers = [isinstance(each, np.ndarray) and each.dtype == np.float64 for each in clusters]
         _must(all(numbers), "the clusters must be arrays of numbers")
-        _must(len(clusters[0]) == len(clusters[1]) == chosen and len(clusters.centers) == k, "the clusters do not fit")
+        _must(
+            len(clusters[0]) == len(clusters[1]) == chosen and len(clusters.centers) == k,
+            "the clusters have the wrong shape",
+        )
         return
     _must(isinstance(clusters.columns, list) and len(clusters.columns) == chosen, "a selected column has no profile")
     _must(_is_number(clusters.whole), "the weight of the features must be a number")

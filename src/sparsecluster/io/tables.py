@@ -1,4 +1,4 @@
-"""Tables from files: CSV and its relatives, Parquet, Feather, Excel, NumPy, H5AD and Matrix Market."""
+"""Reading tables from CSV and other text files, Parquet, Feather, Excel, NumPy, H5AD and Matrix Market files."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .text import GAPS, OPENERS, FileError, text_frame, tidied
+from .text import MISSING, OPENERS, FileError, text_frame, tidied
 
 TEXT = (".csv", ".tsv", ".txt", ".tab", ".dat")
 EXCEL = (".xlsx", ".xlsm", ".xls", ".ods")
@@ -16,7 +16,15 @@ Frame = Any
 
 
 class Options(NamedTuple):
-    """How a file is to be read, where it does not say itself."""
+    """Options for reading a file.
+
+    Attributes
+    ----------
+    sheet : str, default=None
+        Sheet of an Excel file; by default, the first.
+    encoding, delimiter, decimal : str, default=None
+        Encoding, delimiter and decimal sign of a text file; by default, UTF-8 is assumed and the signs are detected.
+    """
 
     sheet: str | None = None
     encoding: str | None = None
@@ -25,7 +33,7 @@ class Options(NamedTuple):
 
 
 class Matrix(NamedTuple):
-    """A matrix of samples x features, their names, and a table about the samples."""
+    """A matrix of shape (n_samples, n_features), its names, a data frame that describes the samples, and notes."""
 
     X: Any
     ids: list[str]
@@ -35,10 +43,7 @@ class Matrix(NamedTuple):
 
 
 class Loaded(NamedTuple):
-    """A table ready for `fit`: X (a data frame, or a sparse matrix), names of rows and columns, and the truth if any.
-
-    `notes` say what was decided on the way.
-    """
+    """A table that is ready for `fit`, as returned by `read_table`."""
 
     X: Any
     ids: list[str]
@@ -56,10 +61,46 @@ def read_table(
     transpose: bool = False,
     options: Options | None = None,
 ) -> Loaded:
-    """Read a file, or standard input for "-", as a table of samples x features.
+    r"""Read a table with samples in rows and features in columns.
 
-    `id_column` names the rows (a first column of text without repeats does so by itself), `truth` is a column with
-    known groups, which is set apart, `drop` are columns to leave out; `transpose` is for tables with features in rows.
+    The format is recognized by the extension of the file. Files without a known extension are read as text.
+
+    Parameters
+    ----------
+    source : str or Path
+        File to read, or "-" for standard input.
+    id_column : str, default=None
+        Column with the names of the samples; by default, the first column if it has a different text in every row.
+    truth : str, default=None
+        Column with the true groups, which is returned separately.
+    drop : tuple of str, default=()
+        Columns to leave out.
+    transpose : bool, default=False
+        Whether the file has features in rows and samples in columns. Then `id_column` has the names of the features.
+    options : Options, default=None
+        Sheet, encoding, delimiter and decimal sign of the file.
+
+    Returns
+    -------
+    X : pandas.DataFrame, ndarray or sparse matrix of shape (n_samples, n_features)
+        Values.
+    ids, names : list of str
+        Names of the samples and of the features.
+    truth : pandas.Series of length n_samples, or None
+        True group of each sample, if the column `truth` was given.
+    notes : list of str
+        Decisions made while reading the file, in full sentences.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from sparsecluster.io import read_table
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = pathlib.Path(folder, "plants.csv")
+    ...     _ = file.write_text("plant;height;color;species\nP1;1,5;red;a\nP2;NA;blue;b\nP3;2,5;red;a\n")
+    ...     table = read_table(file, truth="species")
+    >>> table.ids, table.names, table.X["height"].tolist(), table.truth.tolist()
+    (['P1', 'P2', 'P3'], ['height', 'color'], [1.5, nan, 2.5], ['a', 'b', 'a'])
     """
     name = "standard input" if str(source) == "-" else str(source)
     if str(source) != "-":
@@ -67,13 +108,13 @@ def read_table(
     try:
         import pandas as pd
     except ImportError as error:
-        raise FileError("Reading tables needs pandas. Install it by: pip install sparsecluster[tables]") from error
+        raise FileError("Reading tables needs pandas. Install it with: pip install sparsecluster[tables]") from error
     given = _reader(str(source))(str(source), name, options or Options())
     if isinstance(given, Matrix):
         return _of_matrix(given, name, id_column, truth, drop, transpose)
     frame: Frame = given
     if frame.shape[0] == 0 or frame.shape[1] == 0:
-        raise FileError(f"{name} has no rows or no columns besides its header.")
+        raise FileError(f"{name} contains no data: it has no rows below the header, or no columns.")
     notes: list[str] = []
     frame.columns = [str(column) for column in frame.columns]
     frame = _with_ids(frame, id_column, name, notes, {*drop, truth})
@@ -84,12 +125,12 @@ def read_table(
         _check_column(frame, truth, name, "--truth")
         kept = _known(frame[truth], truth, name)
         frame = frame.drop(columns=truth)
-        notes.append(f"column {truth!r} is the truth to compare with, and not used")
+        notes.append(f"Column {truth!r} contains the true groups. It is used for comparison only, not for clustering.")
     for column in drop:
         _check_column(frame, column, name, "--drop")
         frame = frame.drop(columns=column)
     if frame.shape[1] == 0:
-        raise FileError(f"{name} has no columns left to group by.")
+        raise FileError(f"{name} has no columns left to cluster by. Leave out fewer columns.")
     assert isinstance(frame, pd.DataFrame)
     return Loaded(frame, [str(each) for each in frame.index], list(frame.columns), kept, notes)
 
@@ -112,26 +153,27 @@ def _check_column(frame: Frame, column: str, name: str, option: str) -> None:
 
         near = difflib.get_close_matches(column, list(frame.columns), n=1)
         hint = f" Did you mean {near[0]!r}?" if near else f" Its columns are {', '.join(frame.columns[:5])}, ..."
-        raise FileError(f"{option} names a column {column!r} that {name} does not have.{hint}")
+        raise FileError(f"{option} must name a column of {name}; got {column!r}.{hint}")
 
 
 def _with_ids(frame: Frame, id_column: str | None, name: str, notes: list[str], others: set[Any]) -> Frame:
-    """Rows named by a column, which is then no feature."""
+    """Use a column as the names of the rows, and remove it from the features."""
     if id_column is not None:
         _check_column(frame, id_column, name, "--id")
     elif frame.shape[1] > 1 and frame.columns[0] not in others and _names_rows(frame.iloc[:, 0]):
         id_column = frame.columns[0]
-        notes.append(f"column {id_column!r} holds text without repeats: it names the rows")
+        notes.append(f"Column {id_column!r} contains a different text in every row, so it is used as the row names.")
     if id_column is None:
         return frame
     ids = frame[id_column].astype(str)
     if frame[id_column].isna().any():
-        raise FileError(f"{name}: {int(frame[id_column].isna().sum())} rows have no id in column {id_column!r}.")
+        raise FileError(
+            f"{name}: column {id_column!r} must have an id in every row; {frame[id_column].isna().sum()} of "
+            f"{len(frame)} are missing."
+        )
     if ids.duplicated().any():
         twice = ids[ids.duplicated()].unique()[:5]
-        raise FileError(
-            f"{name}: ids must differ, and {', '.join(map(repr, twice))} come more than once in column {id_column!r}."
-        )
+        raise FileError(f"{name}: ids must be unique, but column {id_column!r} repeats {', '.join(map(repr, twice))}.")
     return frame.drop(columns=id_column).set_index(ids.rename(None))
 
 
@@ -143,16 +185,14 @@ def _names_rows(column: Any) -> bool:
 
 
 def _turned(frame: Frame, name: str, notes: list[str]) -> Frame:
-    """Features in rows become features in columns; all must be numbers."""
+    """Transpose a table of numbers that has features in rows."""
     numbers = frame.apply(lambda column: _as_numbers(column, name))
-    notes.append(f"turned: {frame.shape[0]} rows are features, {frame.shape[1]} columns are samples")
+    notes.append(f"The table is transposed: {frame.shape[0]} rows are features, {frame.shape[1]} columns are samples.")
     turned = numbers.T
     turned.columns = [str(each) for each in turned.columns]
     twice = turned.columns[turned.columns.duplicated()].unique()[:5]
     if len(twice):
-        raise FileError(
-            f"{name}: names of features must differ, and {', '.join(map(repr, twice))} come more than once."
-        )
+        raise FileError(f"{name}: feature names must be unique, but these are repeated: {', '.join(map(repr, twice))}.")
     return turned
 
 
@@ -163,24 +203,27 @@ def _as_numbers(column: Any, name: str) -> Any:
         return pd.to_numeric(column)
     except (ValueError, TypeError) as error:
         raise FileError(
-            f"{name}: with features in rows all other cells must be numbers; column {column.name!r} holds text. Name "
-            "the column with the names of the features by --id."
+            f"{name}: with --transpose, all values must be numbers, but column {column.name!r} contains text. If these "
+            "are the names of the features, set this column with --id."
         ) from error
 
 
 def _known(column: Any, truth: str, name: str) -> Any:
-    """A column of known groups, none of them missing."""
+    """Return the column of the true groups after a check that none are missing."""
     if column.isna().any():
-        raise FileError(f"{name}: {int(column.isna().sum())} rows have no group in the column {truth!r} of --truth.")
+        raise FileError(
+            f"{name}: column {truth!r} (--truth) must have a group for every sample; {column.isna().sum()} of "
+            f"{len(column)} are missing."
+        )
     return column
 
 
 def _of_matrix(
     given: Matrix, name: str, id_column: str | None, truth: str | None, drop: tuple[str, ...], transpose: bool
 ) -> Loaded:
-    """A matrix with tables about its rows: names and truth come from these."""
+    """Apply the options to a matrix, whose sample names and true groups are in a table of their own."""
     if transpose:
-        raise FileError(f"{name} says itself what its samples are, so --transpose does not apply.")
+        raise FileError(f"--transpose cannot be used with {name}: its format defines which axis holds the samples.")
     X, ids, notes = given.X, given.ids, list(given.notes)
     kept = None
     for column, option in ((id_column, "--id"), (truth, "--truth")):
@@ -192,14 +235,14 @@ def _of_matrix(
         kept = _known(given.about[truth], truth, name)
     unknown = next((column for column in drop if column not in given.names), None)
     if unknown is not None:
-        raise FileError(f"--drop names {unknown!r}, which {name} does not have.")
+        raise FileError(f"--drop must name features of {name}; got {unknown!r}.")
     keep = [a for a, each in enumerate(given.names) if each not in drop]
     if len(keep) < len(given.names):
         X = X[:, keep]
     return Loaded(X, ids, [given.names[a] for a in keep], kept, notes)
 
 
-# ---------------------------------------------------------------- one function a kind
+# ---------------------------------------------------------------- one function per format
 
 
 def _reader(source: str) -> Callable[[str, str, Options], Any]:
@@ -224,7 +267,7 @@ def _reader(source: str) -> Callable[[str, str, Options], Any]:
 
 def _text(source: str, name: str, options: Options) -> Frame:
     if source.lower().endswith((".zst", ".zip")):
-        raise FileError(f"{name}: of packed text files .gz, .bz2 and .xz are read. Unpack it first.")
+        raise FileError(f"{name}: compressed text files must end in .gz, .bz2 or .xz. Decompress the file first.")
     delimiter = options.delimiter or ("\t" if ".tsv" in source.lower() else None)
     return text_frame(source, name, options.encoding, delimiter, options.decimal)
 
@@ -233,7 +276,7 @@ def _with_package(read: Callable[[], Any], package: str, name: str) -> Any:
     try:
         return read()
     except ImportError as error:
-        raise FileError(f"Reading {name} needs {package}. Install it by: pip install {package}") from error
+        raise FileError(f"Reading {name} needs {package}. Install it with: pip install {package}") from error
     except FileError:
         raise
     except Exception as error:
@@ -248,8 +291,8 @@ def _excel(source: str, name: str, options: Options) -> Frame:
         with pd.ExcelFile(source) as book:
             if options.sheet is not None and options.sheet not in book.sheet_names:
                 listed = ", ".join(map(repr, book.sheet_names))
-                raise FileError(f"{name} has no sheet {options.sheet!r}; it has {listed}.")
-            return tidied(book.parse(options.sheet or book.sheet_names[0], na_values=list(GAPS)))
+                raise FileError(f"{name} has no sheet {options.sheet!r}; its sheets are {listed}.")
+            return tidied(book.parse(options.sheet or book.sheet_names[0], na_values=list(MISSING)))
 
     return _with_package(read, "openpyxl", name)
 
@@ -267,7 +310,7 @@ def _feather(source: str, name: str, options: Options) -> Frame:
 
 
 def _named_index(frame: Frame) -> Frame:
-    """An index with a meaning as the first column, as in a text file; numbers without a name have none."""
+    """Turn the index into the first column, as in a text file, unless it only numbers the rows."""
     import pandas as pd
 
     plain = frame.index.name is None and pd.api.types.is_integer_dtype(frame.index.dtype)
@@ -275,7 +318,7 @@ def _named_index(frame: Frame) -> Frame:
 
 
 def _numpy(source: str, name: str, options: Options) -> Frame:
-    """An array; of an archive the array X, or the only one. Nothing is unpickled."""
+    """Read an array, or from an archive the array X or the only one. Nothing is unpickled."""
     import pandas as pd
 
     def read() -> Frame:
@@ -285,12 +328,12 @@ def _numpy(source: str, name: str, options: Options) -> Frame:
         with kept:
             key = "X" if "X" in kept.files else kept.files[0] if len(kept.files) == 1 else None
             if key is None:
-                raise FileError(f"{name} holds {', '.join(kept.files)}; one of them must be called X.")
+                raise FileError(f"{name} must contain an array X or only one array; got {', '.join(kept.files)}.")
             return kept[key]
 
     array = _with_package(read, "numpy", name)
     if array.ndim != 2:
-        raise FileError(f"{name} must hold a table, an array of two dimensions; it has {array.ndim}.")
+        raise FileError(f"{name} must contain an array of two dimensions; got an array of shape {array.shape}.")
     return pd.DataFrame(array, columns=[f"x{a}" for a in range(array.shape[1])])
 
 
@@ -306,7 +349,7 @@ def _h5ad(source: str, name: str, options: Options) -> Matrix:
 
 
 def _matrix_market(source: str, name: str, options: Options) -> Matrix:
-    """Matrix Market as 10x Genomics has it: genes in rows, their names and those of the cells in files beside it."""
+    """Read a Matrix Market file. In the 10x Genomics format, genes are in rows, and the names are in separate files."""
     import pandas as pd
     import scipy.sparse
     from scipy.io import mmread
@@ -320,12 +363,12 @@ def _matrix_market(source: str, name: str, options: Options) -> Matrix:
         cells, genes = (_beside(folder, each, count) for each, count in zip(words[::-1], matrix.shape, strict=True))
     X = matrix.T.tocsc() if in_rows else matrix
     ids, names = cells or [str(i) for i in range(X.shape[0])], genes or [f"x{a}" for a in range(X.shape[1])]
-    notes = ["genes are in rows, as 10x Genomics has it: turned"] if in_rows else []
+    notes = ["The matrix is transposed: it has genes in rows, as in the 10x Genomics format."] if in_rows else []
     return Matrix(X, ids, names, pd.DataFrame(index=ids), notes)
 
 
 def _beside(folder: Path, words: tuple[str, ...], count: int) -> list[str] | None:
-    """Names from a file beside a matrix, if it has as many lines as there are rows."""
+    """Return the names in a file next to the matrix, if there is one with the right number of lines."""
     import gzip
 
     for word in words:
@@ -339,7 +382,7 @@ def _beside(folder: Path, words: tuple[str, ...], count: int) -> list[str] | Non
 
 
 def unique(names: list[str]) -> list[str]:
-    """Names with a number behind those that were there before.
+    """Append a number to each name that occurred before, so that all names are different.
 
     >>> unique(["a", "b", "a"])
     ['a', 'b', 'a-1']

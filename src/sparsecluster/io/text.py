@@ -1,4 +1,4 @@
-"""Text tables: what separates columns, whether there is a header, and how decimals are written."""
+"""Reading text tables: the delimiter, the header and the decimal sign are detected."""
 
 from __future__ import annotations
 
@@ -12,22 +12,34 @@ from collections import Counter
 from pathlib import Path
 from typing import Any, NamedTuple
 
-# How a file is unpacked, by the end of its name.
+# Functions that open compressed files, by extension.
 OPENERS: dict[str, Any] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
-# Of signs that divide lines equally well the first is taken: a comma may also stand in numbers.
+# If several delimiters fit equally well, the first one is taken. The comma is last because it may be a decimal sign.
 DELIMITERS = ("\t", ";", "|", ",")
-# Lines from which the form of a file is told.
+# Number of lines from which the form of a file is detected.
 LINES_LOOKED_AT = 50
-# What stands for a gap, besides nothing.
-GAPS = ("", "NA", "N/A", "#N/A", "NaN", "nan", "NULL", "null", "None", "?", ".")
+# Cells that stand for a missing value.
+MISSING = ("", "NA", "N/A", "#N/A", "NaN", "nan", "NULL", "null", "None", "?", ".")
 
 
 class FileError(ValueError):
-    """A file that cannot be read as a table; the message is one line for the user."""
+    """A file cannot be read as a table. The message is a single line for the user."""
 
 
 class TextForm(NamedTuple):
-    """How a text file is to be read; a short header lacks a name for the first column, as R writes it."""
+    """How a text file is written.
+
+    Attributes
+    ----------
+    delimiter : str
+        Character between cells, or " " for any white space.
+    decimal : str
+        Decimal sign of numbers.
+    has_header : bool
+        Whether the first line contains the names of the columns.
+    short_header : bool, default=False
+        Whether the header has no name for the first column, as in files written by R.
+    """
 
     delimiter: str
     decimal: str
@@ -36,7 +48,7 @@ class TextForm(NamedTuple):
 
 
 def read_bytes(source: str) -> bytes:
-    """The content of a file, unpacked, or of standard input for "-"."""
+    """Return the decompressed content of a file, or of standard input for "-"."""
     if source == "-":
         return sys.stdin.buffer.read()
     path = Path(source)
@@ -44,24 +56,28 @@ def read_bytes(source: str) -> bytes:
         with OPENERS.get(path.suffix.lower(), open)(path, "rb") as file:
             return bytes(file.read())
     except PermissionError:
-        raise FileError(f"{source} may not be read by you.") from None
+        raise FileError(f"{source} cannot be read: permission denied.") from None
     except (OSError, EOFError, lzma.LZMAError) as error:
-        raise FileError(f"{source} cannot be unpacked: it is cut off, damaged or not what its name says.") from error
+        raise FileError(
+            f"{source} cannot be decompressed: it is incomplete or damaged, or its extension is wrong."
+        ) from error
 
 
 def decoded(content: bytes, name: str, encoding: str | None) -> str:
-    """The content as text; refused if it is none."""
+    """Return the content as text, or raise an error if it is not text."""
     if not content.strip():
         raise FileError(f"{name} is empty.")
     is_wide = content.startswith((b"\xff\xfe", b"\xfe\xff"))
     if encoding is None and b"\0" in content[:10_000] and not is_wide:
-        raise FileError(f"{name} is not text: it holds zero bytes. What kind of file is it?")
+        raise FileError(
+            f"{name} is not a text file: it contains zero bytes. Check that its extension matches its format."
+        )
     try:
         return content.decode(encoding or ("utf-16" if is_wide else "utf-8")).removeprefix("\ufeff")
     except (UnicodeDecodeError, LookupError) as error:
         raise FileError(
-            f"{name} is not in the encoding {encoding or 'UTF-8'} ({error}). Name the right one by --encoding, such as "
-            "latin-1 or cp1252."
+            f"{name} cannot be decoded as {encoding or 'UTF-8'} ({error}). Set the right encoding with --encoding, "
+            "such as latin-1 or cp1252."
         ) from error
 
 
@@ -69,7 +85,7 @@ def decoded(content: bytes, name: str, encoding: str | None) -> str:
 
 
 def form_of(text: str, delimiter: str | None = None, decimal: str | None = None) -> TextForm:
-    """Delimiter, decimal sign and header, told from the first lines."""
+    """Detect the delimiter, the decimal sign and the header from the first lines, unless they are given."""
     lines = [line for line in text[: 2**20].splitlines()[:LINES_LOOKED_AT] if line.strip()]
     delimiter = delimiter or _delimiter(lines)
     rows = [[cell.strip() for cell in row] for row in _rows(lines, delimiter)]
@@ -88,15 +104,15 @@ def _rows(lines: list[str], delimiter: str) -> list[list[str]]:
 
 
 def _has_header(first: list[str], body: list[list[str]], decimal: str) -> bool:
-    """Whether the first line names columns: it has a word where all others have numbers, or only words anyway."""
+    """Whether the first line is a header: it has text above a column of numbers or, if there are none, any text."""
 
-    # Names that pandas gives to columns without any: 0, 1, 2, ..., maybe after an empty one for the rows.
+    # pandas names unnamed columns 0, 1, 2, ... and writes an empty name in front of them if there is an index.
     counted = [str(a) for a in range(len(first))]
     if len(first) > 2 and (first == counted or first == ["", *counted[:-1]]):
         return True
 
     def is_value(cell: str) -> bool:
-        return cell in GAPS or _is_number(cell.replace(decimal, "."))
+        return cell in MISSING or _is_number(cell.replace(decimal, "."))
 
     columns = [[row[a] for row in body if a < len(row)] for a in range(len(first))]
     numeric = [a for a, column in enumerate(columns) if column and all(map(is_value, column))]
@@ -104,7 +120,7 @@ def _has_header(first: list[str], body: list[list[str]], decimal: str) -> bool:
 
 
 def _delimiter(lines: list[str]) -> str:
-    """The sign that divides most lines into the same number of cells, more than one."""
+    """Return the delimiter that splits the most lines into the same number of cells, if that is more than one."""
 
     def agreement(sign: str) -> float:
         counts = [len(row) for row in csv.reader(lines, delimiter=sign)]
@@ -114,7 +130,7 @@ def _delimiter(lines: list[str]) -> str:
     best = max(DELIMITERS, key=agreement)
     if agreement(best) > 0:
         return best
-    # Columns in a plain text table may stand apart by blanks alone.
+    # Columns may also be separated by spaces.
     width, times = Counter(len(line.split()) for line in lines).most_common(1)[0]
     return " " if width > 1 and times > len(lines) / 2 else ","
 
@@ -128,12 +144,12 @@ def _is_number(cell: str) -> bool:
 
 
 def check_widths(text: str, form: TextForm, name: str) -> None:
-    """Every line has as many cells as the first; said with the number of the line if not."""
+    """Check that every line has as many cells as the first. If not, the error gives the number of the line."""
     lines = io.StringIO(text)
     if form.delimiter == " ":
         counted = ((number, len(line.split())) for number, line in enumerate(lines, 1) if line.strip())
     elif '"' in text:
-        # Signs in quotes divide nothing, so the lines have to be read.
+        # Delimiters in quotes do not count, so the lines have to be parsed.
         reader = csv.reader(lines, delimiter=form.delimiter)
         counted = ((reader.line_num, len(row)) for row in reader if row)
     else:
@@ -144,8 +160,8 @@ def check_widths(text: str, form: TextForm, name: str) -> None:
             width = cells + form.short_header
         elif cells != width:
             raise FileError(
-                f"{name}, line {number}: {cells} cells where the first line has {width}. Every row must have as many "
-                "cells as there are columns."
+                f"{name}, line {number}: expected {width} cells but found {cells}. Every row must have one cell per "
+                "column."
             )
 
 
@@ -153,7 +169,7 @@ def check_widths(text: str, form: TextForm, name: str) -> None:
 
 
 def text_frame(source: str, name: str, encoding: str | None, delimiter: str | None, decimal: str | None) -> Any:
-    """A text table as a pandas data frame."""
+    """Read a text table as a pandas data frame."""
     import pandas as pd
 
     text = decoded(read_bytes(source), name, encoding)
@@ -165,7 +181,7 @@ def text_frame(source: str, name: str, encoding: str | None, delimiter: str | No
             sep=r"\s+" if form.delimiter == " " else form.delimiter,
             decimal=form.decimal,
             header=0 if form.has_header else None,
-            na_values=list(GAPS),
+            na_values=list(MISSING),
             keep_default_na=False,
             low_memory=False,
             skipinitialspace=True,
@@ -181,7 +197,7 @@ def text_frame(source: str, name: str, encoding: str | None, delimiter: str | No
 
 
 def tidied(frame: Any, decimal: str = ".") -> Any:
-    """Text without blanks around it; a column that is numbers without them is one of numbers."""
+    """Remove spaces around text, and convert columns in which only numbers are left."""
     import pandas as pd
 
     for column in frame.columns[[not pd.api.types.is_numeric_dtype(kind) for kind in frame.dtypes]]:
@@ -189,7 +205,7 @@ def tidied(frame: Any, decimal: str = ".") -> Any:
         if not values.map(lambda each: isinstance(each, str) or each != each or each is None).all():
             continue
         words = values.map(lambda each: each.strip() if isinstance(each, str) else each)
-        words = words.where(~words.isin(list(GAPS)))
+        words = words.where(~words.isin(list(MISSING)))
         numbers = pd.to_numeric(words.str.replace(decimal, ".", regex=False), errors="coerce")
         frame[column] = numbers if (numbers.notna() | words.isna()).all() and words.notna().any() else words
     return frame

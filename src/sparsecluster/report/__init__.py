@@ -1,4 +1,4 @@
-"""A result as a dictionary first and a page second."""
+"""Reports: the summary of a fit as a dictionary, and an HTML page made from it."""
 
 from .page import report_page
 from .summary import summarize

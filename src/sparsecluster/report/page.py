@@ -1,4 +1,4 @@
-"""From the summary of a fit to a page: one HTML file that works offline, with the data as JSON and a script."""
+"""Making the report page from a summary: one HTML file that works offline, with the data as JSON and a script."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ WRITTEN = ("settings", "sentences", "warnings", "notes")
 
 
 def report_page(result: dict[str, Any]) -> str:
-    """Make the page of a result.
+    """Make the report page of a result.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""summarize(view) -> dict: everything that a page, a file or a notebook shows of a fit."""
+"""The summary of a fit, a dictionary with everything that is shown in a report."""
 
 from __future__ import annotations
 
@@ -16,36 +16,37 @@ from ..inspection.heatmap import LIMIT, Heatmap, thinned
 from ..inspection.projection import Projection
 from ..inspection.view import View
 
-# What is embedded in a page at most; the page says so if there is more.
+# The largest numbers of features, samples and sizes in a page. The page says so if there are more.
 MOST_FEATURES, MOST_SAMPLES, MOST_DRAWN_SAMPLES, MOST_DRAWN_FEATURES, MOST_SIZES = 3000, 2000, 300, 60, 600
-# Features in the list of what makes a cluster.
+# The number of features in the profile of a cluster.
 MOST_TELLING = 8
-# A cluster this small is worth a warning, and so is choosing nearly everything, or explaining nearly nothing.
+# There is a warning if a cluster is smaller than this, if a larger share of the features is chosen, or if the clusters
+# explain a smaller share of them.
 SMALL_CLUSTER, NEARLY_ALL, LITTLE = 3, 0.9, 0.05
-# Principal components of a table with more values than this are not worth the wait.
+# Principal components are not computed if there are more values than this, because it would take too long.
 MOST_VALUES = 20_000_000
 
 
 def summarize(
     view: View, *, title: str = "Sparse clustering", notes: Sequence[str] = (), command: str | None = None
 ) -> dict[str, Any]:
-    """What a fit found, in plain Python values that can be stored as JSON.
+    """Summarize a fit in plain Python values, which can be stored as JSON.
 
     Parameters
     ----------
     view : View
-        The fit, as `sparsecluster.inspection.inspect` reads it.
+        View of the fit, as returned by `sparsecluster.inspection.inspect`.
     title : str, default="Sparse clustering"
         Title of the page.
     notes : sequence of str, default=()
-        What a reader should know besides, such as how the table was prepared.
+        Other information for the reader, in full sentences, such as how the table was prepared.
     command : str, default=None
-        The command line that made the result.
+        Command line that produced the result.
 
     Returns
     -------
     dict
-        Numbers and words of the page; `report_page` makes the page of it.
+        The numbers and texts of the page, which `report_page` makes from it.
 
     Examples
     --------
@@ -58,7 +59,7 @@ def summarize(
     >>> result["sizes"], result["n_chosen"]
     ([10, 10, 10], 5)
     >>> print(result["sentences"][0])
-    3 clusters of 10, 10 and 10 samples, made by 5 of 30 features.
+    There are 3 clusters, with 10, 10 and 10 samples, based on 5 of 30 features.
     """
     result: dict[str, Any] = {
         "title": title,
@@ -94,16 +95,16 @@ def _listed(numbers: Sequence[int]) -> str:
 def _sentences(result: dict[str, Any]) -> list[str]:
     chosen, total, sizes = f"{result['n_chosen']:,}", f"{result['n_features']:,}", result["sizes"]
     sentences = [
-        f"{len(sizes)} clusters of {_listed(sizes)} samples, made by {chosen} of {total} features.",
+        f"There are {len(sizes)} clusters, with {_listed(sizes)} samples, based on {chosen} of {total} features.",
         f"The clusters explain {result['explained']:.0%} of the variation of these features on average.",
     ]
     best = [row for row in result["features"]["rows"] if row["chosen"]][:3]
     if best:
         told = ", ".join(f"{row['name']} ({row['score']:.0%})" for row in best)
-        sentences.append(f"Most informative features: {told}.")
+        sentences.append(f"The features with the highest scores are {told}.")
     rest = result["features"]["rest"]
     if rest is not None:
-        sentences.append(f"They explain {rest:.0%} of the variation of the features that were not chosen.")
+        sentences.append(f"The clusters explain {rest:.0%} of the variation of the features that were not chosen.")
     return sentences
 
 
@@ -117,14 +118,16 @@ def _warnings(result: dict[str, Any]) -> list[str]:
     if is_tuned and result["n_chosen"] > NEARLY_ALL * result["n_features"] and result["n_features"] > 10:
         found.append(
             "Nearly all features were chosen, as the gap statistic tends to do on strongly correlated data. "
-            'null="fixed" or rule="1se" choose fewer.'
+            'Use null="fixed" or rule="1se" to choose fewer.'
         )
     if result["explained"] < LITTLE:
-        found.append("The clusters explain next to nothing of the chosen features: there may be no clusters.")
+        found.append(
+            "The clusters explain hardly any of the variation of the chosen features. There may be no clusters."
+        )
     if gap is not None and gap["s"] and gap["best"] <= gap["best_error"]:
         found.append(
-            "The gap statistic is within one standard error of zero: permuted data cluster about as well. There may be "
-            "no clusters, or their number may be another."
+            "The gap statistic is not larger than its standard error: permuted data cluster about as well. There may "
+            "be no clusters, or another number of clusters."
         )
     kept_out = result["features"]["constant"]
     if kept_out:
@@ -138,7 +141,7 @@ def _warnings(result: dict[str, Any]) -> list[str]:
 
 
 def _rounded(values: Any, digits: int = 4) -> Any:
-    """Numbers short enough for a page; None for NaN."""
+    """Round numbers for the page. NaN becomes None."""
     array = np.asarray(values, dtype=np.float64)
     return [None if value != value else float(f"{value:.{digits}g}") for value in array.ravel().tolist()]
 
@@ -147,7 +150,7 @@ def _gap(view: View) -> dict[str, Any] | None:
     curve = view.curves.get("gap_curve_")
     if curve is None or curve.error is None:
         return None
-    # A curve of many sizes is thinned evenly on the log scale; the chosen size stays.
+    # Of a curve with many sizes, a part is kept, evenly on the log scale and with the chosen size.
     n_values, chosen = curve.values.size, curve.place
     at = np.unique(np.geomspace(1, n_values, min(n_values, MOST_SIZES)).round().astype(int) - 1)
     at = np.union1d(at, [chosen])
@@ -165,7 +168,7 @@ def _gap(view: View) -> dict[str, Any] | None:
 def _features(view: View) -> dict[str, Any]:
     scores, is_chosen = view.scores, view.is_chosen
     rows = []
-    # Chosen features first, then the others, the highest scores first.
+    # Chosen features come first, and high scores come before low ones.
     for a in np.lexsort((-scores, ~is_chosen))[:MOST_FEATURES].tolist():
         row: dict[str, Any] = {"name": view.names[a], "chosen": bool(is_chosen[a]), "score": float(f"{scores[a]:.4g}")}
         if view.weights is not None:
@@ -189,7 +192,7 @@ def _shown(value: Any) -> Any:
 
 
 def _some_samples(view: View) -> Subset:
-    """The samples that a page shows, in the order of the table."""
+    """Return the samples that are shown in a page, in the order of the table."""
     return np.sort(thinned(np.argsort(view.labels, kind="stable"), view.labels, MOST_SAMPLES))
 
 
@@ -209,7 +212,7 @@ def _samples(view: View) -> dict[str, Any]:
 
 
 def _profiles(view: View) -> dict[str, Any]:
-    """For every cluster, the features that it explains most of, and what it is like in them."""
+    """Return the features of which each cluster explains most, with their typical values in the cluster."""
     if view.no_values is not None:
         return {"clusters": [], "note": view.no_values}
     shown = Contributions.from_view(view)
@@ -225,7 +228,7 @@ def _profiles(view: View) -> dict[str, Any]:
 
 
 def _heatmap(view: View) -> dict[str, Any]:
-    """The values in tenths of a standard deviation; None where they are missing."""
+    """Return the values in tenths of a standard deviation; None for missing values."""
     colors = {"colors": DIVERGING, "missing": MISSING, "limit": LIMIT}
     if view.no_values is not None:
         empty: dict[str, Any] = {key: [] for key in ("values", "samples", "features", "is_level", "singled_out")}
@@ -262,10 +265,10 @@ def _projection(view: View) -> dict[str, Any]:
 
 
 def _not_drawn(view: View, n_columns: int) -> str | None:
-    """Why the components of so many features are not drawn; None if they are."""
+    """Return why the components of so many features are not drawn; None if they are."""
     n_values = view.labels.size * n_columns
     if view.no_values is None and not view.is_sparse and n_values > MOST_VALUES:
-        return f"These {n_values:,} values are too many to compute components: the limit is {MOST_VALUES:,}."
+        return f"There are {n_values:,} values, but components are computed for at most {MOST_VALUES:,} values."
     return view.no_values
 
 

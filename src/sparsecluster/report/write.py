@@ -1,4 +1,4 @@
-"""From a fit to a page in one call."""
+"""Writing the report of a fit in one call."""
 
 from __future__ import annotations
 
@@ -23,25 +23,29 @@ def write_report(
     notes: Sequence[str] = (),
     command: str | None = None,
 ) -> Path:
-    """Write a page that shows a fit: one HTML file that works offline.
+    """Write a report of a fit: one HTML file that works offline.
 
     Parameters
     ----------
-    estimator : fitted estimator of this package, or View
-        What is shown. With a view, leave out `X`, `ids` and `names`.
+    estimator : estimator of this package or View
+        Fitted estimator, or a view of it. If it is a view, leave out `X`, `ids` and `names`.
     X : table of shape (n_samples, n_features), sparse matrix, or precomputed dissimilarities
         The data that `fit` was given.
     file : str or Path, default="report.html"
-        Where to write the page. An existing file is replaced.
-    ids, names : sequences of names, default=None
+        File to write. An existing file is replaced.
+    ids, names : sequence of str, default=None
         Names of the samples and of the features, as in `sparsecluster.inspection.inspect`.
-    title, notes, command
-        As in `sparsecluster.report.summarize`.
+    title : str, default="Sparse clustering"
+        Title of the page.
+    notes : sequence of str, default=()
+        Other information for the reader, in full sentences, such as how the table was prepared.
+    command : str, default=None
+        Command line that produced the result.
 
     Returns
     -------
     Path
-        The file.
+        The file that was written.
 
     Examples
     --------
@@ -56,7 +60,7 @@ def write_report(
     """
     if isinstance(estimator, View):
         if X is not None or ids is not None or names is not None:
-            raise ValueError("X, ids and names must be left out if a View is given: it has its own.")
+            raise ValueError("X, ids and names must be left out if a View is given, because the view contains them.")
         view = estimator
     elif X is None:
         raise ValueError("X must be the data that fit was given; got None.")
