@@ -7,8 +7,8 @@ from joblib import Parallel, delayed
 
 from sparsecluster import SASClustering, rand_index
 from sparsecluster._utils.markdown import markdown_table
-from sparsecluster.experiments.base import values_of
 from sparsecluster.experiments.contenders import PUBLISHED
+from sparsecluster.experiments.experiment import values_of
 
 from .accuracy import TABLES
 from .paper import simulated

@@ -8,9 +8,9 @@ from joblib import Parallel, delayed
 
 from sparsecluster import SASClustering
 from sparsecluster._utils.markdown import markdown_table
-from sparsecluster.experiments.base import values_of
 from sparsecluster.experiments.catalogue import EXPERIMENTS
 from sparsecluster.experiments.contenders import LIMIT_STARTS, Result, measured
+from sparsecluster.experiments.experiment import values_of
 
 from .paper import beside_limit, runs_of, simulated
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from sparsecluster import rand_index
 from sparsecluster._utils.markdown import markdown_table
-from sparsecluster.experiments.base import values_of
+from sparsecluster.experiments.experiment import values_of
 from sparsecluster.experiments.printed import TABLE_1A
 from sparsecluster.methods.registry import METHODS, make_method
 

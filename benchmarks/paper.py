@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
-from sparsecluster.experiments.base import values_of
 from sparsecluster.experiments.catalogue import EXPERIMENTS
+from sparsecluster.experiments.experiment import values_of
 from sparsecluster.experiments.runner import run
 
 

@@ -179,7 +179,13 @@ def test_precomputed_is_a_metric():
 
 @pytest.mark.parametrize(
     ("key", "hint"),
-    [("gene_3", "Did you mean 'gene3'"), ("zzz", "The columns are .?gene0"), (30, "The columns"), (-1, "The columns"), (None, "")],
+    [
+        ("gene_3", "Did you mean 'gene3'"),
+        ("zzz", "The columns are .?gene0"),
+        (30, "The columns"),
+        (-1, "The columns"),
+        (None, ""),
+    ],
 )
 def test_unknown_columns_are_answered_by_the_nearest(key, hint):
     with refuses(f"metric names a column {key!r} that X does not have", hint):

@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from sparsecluster._clusterers.base import Clusterer
+from sparsecluster._clusterers.clusterer import Clusterer
 from sparsecluster._kernels.select import largest
 from sparsecluster._search.climb import Problem, climb
 from tests import naive

@@ -16,7 +16,7 @@ from sparsecluster._clusterers.own import Own, dense
 from sparsecluster._clusterers.partition import Partition
 from sparsecluster._clusterers.registry import CLUSTERERS, ON_ROWS, make_clusterer
 from sparsecluster._clusterers.spectral import Spectral, gaussian_affinity
-from sparsecluster._features.base import Rows, SeenRows, SparseRows
+from sparsecluster._features.features import Rows, SeenRows, SparseRows
 from tests import naive
 from tests.helpers.clusterers import LINKAGES, NAMES, OnlyPairs, clear_groups, make, random_dissimilarities, run
 from tests.helpers.common import same_groups

@@ -8,9 +8,9 @@ import pytest
 
 from sparsecluster.datasets import MICROARRAYS, Samples
 from sparsecluster.experiments import catalogue
-from sparsecluster.experiments.base import Setting, Task
 from sparsecluster.experiments.catalogue import EXPERIMENTS
-from sparsecluster.experiments.contenders import Options, _estimator, contend
+from sparsecluster.experiments.contenders import Conditions, _estimator, contend
+from sparsecluster.experiments.experiment import Job, Setting
 
 PAPER = Path(__file__).parents[1] / ".." / "shared" / "paper" / "sas-clustering.tex"
 CODE = Setting("code")
@@ -167,7 +167,7 @@ def test_a_repeat_gives_rows_with_the_measures_that_are_declared(name, cell, met
     each = EXPERIMENTS[name]
     assert method in each.methods
     assert cell.keys() == each.cells[0].keys()
-    rows = each.run(Task(cell, method, 0), Setting())
+    rows = each.run(Job(cell, method, 0), Setting())
     assert len(rows) == n_rows
     for row in rows:
         assert set(each.measures) <= row.keys()
@@ -182,7 +182,7 @@ def seen(monkeypatch):
 
     def pretend(method, data, k, seed, options):
         calls.append((method, data, k, seed, options))
-        return contend("limit", data, k, seed, Options())
+        return contend("limit", data, k, seed, Conditions())
 
     monkeypatch.setattr(catalogue, "contend", pretend)
     return calls
@@ -192,7 +192,7 @@ def seen(monkeypatch):
 @pytest.mark.parametrize("name", [name for name, each in EXPERIMENTS.items() if each.design is not None])
 def test_methods_are_run_on_the_data_of_the_design(seen, name, setting):
     each = EXPERIMENTS[name]
-    each.run(Task(each.cells[0], "sas", 3), setting)
+    each.run(Job(each.cells[0], "sas", 3), setting)
     ((_, data, k, seed, _),) = seen
     X, truth, useful = each.design(each.cells[0], 3, setting.variant)
     assert (k, seed) == (np.unique(truth).size, 3)
@@ -202,11 +202,11 @@ def test_methods_are_run_on_the_data_of_the_design(seen, name, setting):
 
 @pytest.mark.parametrize(("setting", "size", "permutations"), [(Setting(), 30, 25), (CODE, 20, 30)])
 def test_table_1_has_30_samples_per_group_in_the_text_and_20_in_the_code(seen, setting, size, permutations):
-    EXPERIMENTS["table-1a"].run(Task({"mu": 0.6, "p": 100}, "sas-grid", 7), setting)
+    EXPERIMENTS["table-1a"].run(Job({"mu": 0.6, "p": 100}, "sas-grid", 7), setting)
     ((method, data, k, seed, options),) = seen
     assert (method, k, seed) == ("sas-grid", 3, 7)
     assert np.bincount(data.truth).tolist() == [size] * 3
-    assert options == Options(n_permutations=permutations)
+    assert options == Conditions(n_permutations=permutations)
     assert catalogue.shifted({"mu": 0.6, "p": 100}, 0, setting.variant).X.shape == (3 * size, 100)
 
 
@@ -217,16 +217,16 @@ def test_table_2_has_one_covariance_in_the_text_and_three_rotations_in_the_code(
     made, drawn = catalogue.correlated_groups, []
     monkeypatch.setattr(catalogue, "correlated_groups", lambda *a, **k: drawn.append(k["eigenvalues"]) or made(*a, **k))
     for name in ("table-2a", "table-2b"):
-        EXPERIMENTS[name].run(Task({"shift": 0.6, "p": 60}, "if-pca", 0), setting)
+        EXPERIMENTS[name].run(Job({"shift": 0.6, "p": 60}, "if-pca", 0), setting)
     assert drawn == [[(1.0, 5.0)] * n_rotations] * 2
     for *_, options in seen:
-        assert options == Options(standardize_grid=standardize)
+        assert options == Conditions(standardize_grid=standardize)
 
 
 @pytest.mark.parametrize(("setting", "standardize"), [(Setting(), True), (CODE, False)])
 def test_in_the_code_of_table_3_only_the_grid_search_sees_raw_data(seen, setting, standardize):
-    EXPERIMENTS["table-3"].run(Task({"shift": 1.0, "p": 60}, "sas-grid", 0), setting)
-    assert seen[0][-1] == Options(standardize_grid=standardize)
+    EXPERIMENTS["table-3"].run(Job({"shift": 1.0, "p": 60}, "sas-grid", 0), setting)
+    assert seen[0][-1] == Conditions(standardize_grid=standardize)
 
 
 @pytest.mark.parametrize("name", ["brain", "colon"])
@@ -236,7 +236,7 @@ def test_in_the_code_of_table_5_the_grid_search_and_sparse_k_means_see_raw_data_
 ):
     X, y = np.random.default_rng(0).normal(size=(12, 400)), np.arange(12) % 2
     monkeypatch.setattr(catalogue, "load_microarray", lambda *_: Samples(X, y))
-    EXPERIMENTS["table-5"].run(Task({"data": name}, "sas-grid", 0), setting)
+    EXPERIMENTS["table-5"].run(Job({"data": name}, "sas-grid", 0), setting)
     options = seen[0][-1]
     raw = {
         method
@@ -248,9 +248,9 @@ def test_in_the_code_of_table_5_the_grid_search_and_sparse_k_means_see_raw_data_
 
 def test_as_published_sas_has_one_coordinate_wise_start_and_keeps_its_features_on_permuted_copies():
     for name, search in {"sas-grid": "grid", "sas-golden": "golden"}.items():
-        given = _estimator(name, 3, 0, Options()).get_params()
+        given = _estimator(name, 3, 0, Conditions()).get_params()
         assert {key: given[key] for key in ("init", "n_init", "consensus", "null", "search")} == {
             "init": "coordinate", "n_init": 1, "consensus": False, "null": "fixed", "search": search
         }  # fmt: skip
-    medoids = _estimator("sas-medoids", 3, 0, Options(metric="hamming")).get_params()
+    medoids = _estimator("sas-medoids", 3, 0, Conditions(metric="hamming")).get_params()
     assert (medoids["clusterer"], medoids["init"], medoids["metric"]) == ("kmedoids", "random", "hamming")

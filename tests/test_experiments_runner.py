@@ -9,8 +9,8 @@ import pytest
 from threadpoolctl import threadpool_info
 
 from sparsecluster.datasets import DataNotFoundError
-from sparsecluster.experiments.base import Experiment, Setting, Task
 from sparsecluster.experiments.catalogue import EXPERIMENTS
+from sparsecluster.experiments.experiment import Experiment, Job, Setting
 from sparsecluster.experiments.runner import append, do, load, mend, run, table_of
 
 CODE = Setting("code")
@@ -108,7 +108,7 @@ def test_a_row_that_is_no_number_does_not_end_the_run(tmp_path):
 def test_inner_libraries_have_one_thread_so_that_seconds_compare():
     # K-means of scikit-learn, by which the plain versions of Table 1b are written, adds OpenMP to the libraries.
     pools = experiment_of(lambda *_: [{each["user_api"]: each["num_threads"]} for each in threadpool_info()])
-    rows = do(pools, Task({}, "one", 0), Setting()).rows
+    rows = do(pools, Job({}, "one", 0), Setting()).rows
     assert {api: n for row in rows for api, n in row.items() if n != 1} == {}
 
 
@@ -164,7 +164,7 @@ def test_a_run_that_is_stopped_goes_on_where_it_was(tmp_path, sign):
     assert (ended.returncode, ended.stdout, ended.stderr) == (0, "", "")
 
     lines = [json.loads(line) for line in table.read_text().splitlines()]
-    keys = [Task(line["cell"], line["method"], line["seed"]).key for line in lines if "run" not in line]
+    keys = [Job(line["cell"], line["method"], line["seed"]).key for line in lines if "run" not in line]
     assert len(keys) == len(set(keys)) == 2 * REPEATS
     tasks = TABLE.tasks(REPEATS, 0, ASKED, TABLE.cells[:1])
     whole = {task.key: do(TABLE, task, Setting()).rows for task in tasks}

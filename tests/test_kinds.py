@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sparsecluster._features.base import Rows, SparseRows
+from sparsecluster._features.features import Rows, SparseRows
 from sparsecluster._kernels.missing import improve_seen
 from tests import naive
 from tests.helpers.kinds import (

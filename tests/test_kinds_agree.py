@@ -161,7 +161,9 @@ def test_fits_on_squared_distances_are_those_on_numbers():
     assert mine.support_.nonzero()[0].tolist() == [0, 1, 2]
     assert mine.objective_ == pytest.approx(theirs.objective_, rel=1e-12)
     np.testing.assert_allclose(mine.feature_scores_, theirs.feature_scores_, rtol=1e-11)
-    np.testing.assert_allclose(mine.gap_curve_.details["observed"], theirs.gap_curve_.details["observed"], rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(
+        mine.gap_curve_.details["observed"], theirs.gap_curve_.details["observed"], rtol=1e-9, atol=1e-12
+    )
 
 
 # ---------------------------------------------------------------- functions

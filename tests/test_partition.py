@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sparsecluster._features.base import dissimilarity
+from sparsecluster._features.features import dissimilarity
 from sparsecluster._kernels.partition import improve_balanced
 from tests import naive
 from tests.helpers.clusterers import PASSES, OnlyPairs, random_dissimilarities, run

@@ -11,7 +11,7 @@ from scipy.optimize import minimize
 import sparsecluster._utils.parallel
 from sparsecluster import PlainClustering, RegularizedKMeans, rand_index
 from sparsecluster._clusterers.kmeans import kmeans
-from sparsecluster._features.base import Rows
+from sparsecluster._features.features import Rows
 from sparsecluster._kernels.shrink import shrunken_centers
 from sparsecluster.datasets import shifted_groups
 from sparsecluster.methods import regularized

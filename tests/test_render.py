@@ -13,8 +13,8 @@ import pytest
 from typer.testing import CliRunner
 
 from sparsecluster.cli import app
-from sparsecluster.experiments.base import Setting, Task
 from sparsecluster.experiments.catalogue import EXPERIMENTS
+from sparsecluster.experiments.experiment import Job, Setting
 from sparsecluster.experiments.figures import FIGURES, draw, means
 from sparsecluster.experiments.pages import render
 from sparsecluster.experiments.render import comma_separated, grids, lines_of, markdown, web_page
@@ -34,9 +34,9 @@ BAD = "ValueError: <script>alert('a|b & c')</script>"
 
 def results_of(values, cell=HARD, measure="rand", errors=()):
     """Results with one value a repeat of each method, and methods that failed."""
-    records = [Record(Task(cell, method, seed), [{measure: value}], 0.1)
+    records = [Record(Job(cell, method, seed), [{measure: value}], 0.1)
                for method, each in values.items() for seed, value in enumerate(each)]  # fmt: skip
-    return Results(RUNS, [*records, *(Record(Task(cell, method, 0), [], 0.1, BAD) for method in errors)])
+    return Results(RUNS, [*records, *(Record(Job(cell, method, 0), [], 0.1, BAD) for method in errors)])
 
 
 RESULTS = results_of(
@@ -130,7 +130,7 @@ def test_symmetric_differences_are_shown_with_one_decimal_and_not_compared_with_
 
 def test_tables_2a_and_2b_read_the_same_runs_for_different_measures():
     cell = {"shift": 0.6, "p": 100}
-    both = Results([], [Record(Task(cell, "sas-grid", 0), [{"rand": 0.7, "difference": 30}], 0.1)])
+    both = Results([], [Record(Job(cell, "sas-grid", 0), [{"rand": 0.7, "difference": 30}], 0.1)])
     found = {name: summary_of("sas-grid", cell, EXPERIMENTS[name], both, EXPERIMENTS[name].measures[0]).mean
              for name in ("table-2a", "table-2b")}  # fmt: skip
     assert found == {"table-2a": 0.7, "table-2b": 30}

@@ -60,7 +60,13 @@ def test_all_ways_to_choose_the_size_work_together(search, null, gap, rule):
     assert found.support_.sum() == curve.chosen
     assert curve.chosen in curve.values
     assert (curve.parameter, curve.criterion) == ("s", "gap")
-    for values in (curve.details["observed"], curve.details["reference"], curve.details["spread"], curve.score, curve.error):
+    for values in (
+        curve.details["observed"],
+        curve.details["reference"],
+        curve.details["spread"],
+        curve.score,
+        curve.error,
+    ):
         assert values.shape == curve.values.shape
         assert np.isfinite(values).all()
     top = curve.score.argmax()

@@ -7,7 +7,7 @@ import pytest
 
 from sparsecluster._clusterers.kmeans import KMeans
 from sparsecluster._data.source import ColumnTable, MatrixSource, TableSource
-from sparsecluster._features.base import Rows, SparseRows
+from sparsecluster._features.features import Rows, SparseRows
 from sparsecluster._features.numeric import COPY_SHARE
 from sparsecluster._features.weighted import WeightedFeatures
 from tests import naive

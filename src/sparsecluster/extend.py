@@ -3,12 +3,12 @@
 The pages under "Extend" in the documentation show how each is used.
 """
 
-from ._clusterers.base import Clusterer
+from ._clusterers.clusterer import Clusterer
 from ._clusterers.registry import make_clusterer
 from ._data.content import Content
 from ._data.kinds import Dissimilarity, Numbers, coordinate_features, register
-from ._features.base import Features
 from ._features.coordinates import Block
+from ._features.features import Features
 from ._utils.checks import check_choice, check_count, check_number
 from ._utils.parameters import check_parameters, rng_of
 from .methods._base import CompleteNumbers, NearestCluster, SparseClusterer

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ._features.base import Floats
+from ._utils.arrays import Floats
 from ._utils.checks import check_bool
 
 # Counts and raw intensities exceed this value, but their logarithms do not.

@@ -12,7 +12,7 @@ from sklearn.preprocessing import StandardScaler
 
 from sparsecluster._clusterers.kmeans import HillClimb
 from sparsecluster._clusterers.registry import CLUSTERERS, make_clusterer
-from sparsecluster._features.base import Features, dissimilarity
+from sparsecluster._features.features import Features, dissimilarity
 from tests import naive
 
 NAMES = sorted(CLUSTERERS)

@@ -8,8 +8,9 @@ import numpy as np
 from scipy.cluster.hierarchy import linkage as merge
 from scipy.spatial.distance import squareform
 
-from .._features.base import Features, Floats, Labels, Subset, dissimilarity
-from .base import Clusterer, Task, named_like
+from .._features.features import Features, dissimilarity
+from .._utils.arrays import Floats, Labels, Subset
+from .clusterer import Clusterer, Task, named_like
 
 Linkage = Literal["average", "complete", "single", "weighted", "centroid", "median", "ward"]
 LINKAGES = ("average", "complete", "single", "weighted", "centroid", "median", "ward")

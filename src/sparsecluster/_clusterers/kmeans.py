@@ -6,12 +6,13 @@ from typing import Any, Literal
 
 import numpy as np
 
-from .._features.base import Coordinates, Labels, Pairs, Rows, SeenRows, SparseRows
+from .._features.features import Coordinates, Pairs, Rows, SeenRows, SparseRows
 from .._kernels.missing import improve_seen, seed_seen
 from .._kernels.pairs import improve_pairs, seed_pairs
 from .._kernels.rows import improve_rows, seed_rows
 from .._kernels.sparse import improve_sparse, seed_sparse
-from .base import Clusterer, Needs, Task
+from .._utils.arrays import Labels
+from .clusterer import Clusterer, Needs, Task
 
 Form = Literal["pairs", "rows"]
 

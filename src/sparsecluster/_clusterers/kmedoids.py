@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from .._features.base import Floats, Labels, Subset, dissimilarity
+from .._features.features import dissimilarity
 from .._kernels.pairs import seed_pairs
-from .base import Clusterer, Task
+from .._utils.arrays import Floats, Labels, Subset
+from .clusterer import Clusterer, Task
 
 # A limit that is not reached in practice: a handful of iterations are the most that have been observed.
 ITERATIONS = 1000

@@ -9,8 +9,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_array
 
-from .._features.base import Coordinates, Features, Floats, Labels, SparseRows, Subset, dissimilarity
-from .base import Clusterer, Task, named_like
+from .._features.features import Coordinates, Features, SparseRows, dissimilarity
+from .._utils.arrays import Floats, Labels, Subset
+from .clusterer import Clusterer, Task, named_like
 from .spectral import gaussian_affinity
 
 # What an object is given, and the parameters that ask for it with the value "precomputed".

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from .._features.base import Labels, Pairs
+from .._features.features import Pairs
 from .._kernels.partition import improve_balanced
-from .base import Clusterer, Task
+from .._utils.arrays import Labels
+from .clusterer import Clusterer, Task
 from .kmeans import MOVE_PASSES, kmeans
 
 

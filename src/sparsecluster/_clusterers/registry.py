@@ -6,7 +6,7 @@ import difflib
 from collections.abc import Callable, Iterable
 from functools import partial
 
-from .base import Clusterer
+from .clusterer import Clusterer
 from .hierarchical import Hierarchical
 from .kmeans import HillClimb, KMeans
 from .kmedoids import KMedoids

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 from scipy.linalg import eigh
 
-from .._features.base import Floats, Labels, Rows, dissimilarity
-from .base import Clusterer, Task, named_like
+from .._features.features import Rows, dissimilarity
+from .._utils.arrays import Floats, Labels
+from .clusterer import Clusterer, Task, named_like
 from .kmeans import kmeans
 
 # Runs of k-means on the eigenvectors per start: their cost is negligible next to that of the eigenvectors.

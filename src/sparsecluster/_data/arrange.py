@@ -12,10 +12,10 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from .._features.base import Subset, Table
 from .._features.matrices import Matrices
 from .._kernels.matrices import matrix_fingerprints
 from .._kernels.order import column_fingerprints, mixed, row_fingerprints
+from .._utils.arrays import Subset, Table
 
 # Number of values processed together, so that a block stays in the second-level cache.
 BLOCK_VALUES = 2**17

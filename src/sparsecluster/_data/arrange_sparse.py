@@ -8,9 +8,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csc_array, csc_matrix, csr_array, csr_matrix
 
-from .._features.base import Subset
 from .._kernels.order import mixed
 from .._kernels.sparse import sparse_fingerprints
+from .._utils.arrays import Subset
 from .arrange import ROUNDS, Arrangement, order_of
 
 ByColumn: TypeAlias = "csc_array[Any] | csc_matrix[Any]"

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse
 
-from .._features.base import Floats, Table
+from .._utils.arrays import Floats, Table
 from .kinds import Dissimilarity, SquaredEuclidean
 
 # Number of values processed together.

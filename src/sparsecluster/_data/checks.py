@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .._features.base import Subset, Table
+from .._utils.arrays import Subset, Table
 from .._utils.checks import NAMES_SHOWN, and_more, listed
 
 # A column that is observed in a smaller share of the samples has little information: only one pair in a hundred.

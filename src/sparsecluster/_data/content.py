@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._features.base import Floats
+from .._utils.arrays import Floats
 
 MICROSECONDS_A_DAY = 86_400e6
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .._features.base import Subset
+from .._utils.arrays import Subset
 from .._utils.checks import check_choice
 from .check_matrices import shape_of
 from .content import Content

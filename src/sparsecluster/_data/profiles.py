@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from .._features.base import Features, Floats, Labels, Subset
+from .._features.features import Features
+from .._utils.arrays import Floats, Labels, Subset
 from .kinds import Dissimilarity, Measure
 from .source import SampleSource
 

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from .._features.base import Floats, Subset, Table
 from .._features.matrices import with_marked_diagonal
+from .._utils.arrays import Floats, Subset, Table
 from .._utils.checks import check_count
 from .arrange import Arrangement, arrangement, matrix_arrangement
 from .arrange_sparse import sparse_arrangement

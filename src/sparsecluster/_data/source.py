@@ -9,10 +9,11 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from .._features.base import Features, Subset, Table
+from .._features.features import Features
 from .._features.matrices import Matrices, MatrixFeatures
 from .._features.mixed import owners_of, shares_of, together
 from .._features.numeric import NumericFeatures, Source
+from .._utils.arrays import Subset, Table
 from .arrange import arrangement
 from .centers import table_centers
 from .check_matrices import count_distinct

@@ -8,9 +8,10 @@ from typing import Any, Self
 
 import numpy as np
 
-from .._features.base import Features, Floats, Subset, Table
+from .._features.features import Features
 from .._features.mixed import owners_of, together
 from .._features.sparse import SparseFeatures
+from .._utils.arrays import Floats, Subset, Table
 from .arrange_sparse import ByColumn, ByRow, sparse_arrangement, tidy
 from .centers import sparse_means
 from .kinds import Dissimilarity, SquaredEuclidean

@@ -7,7 +7,8 @@ import numpy.typing as npt
 
 from .._kernels.pairs import improve_pairs, seed_pairs
 from .._kernels.univariate import DISTANCES, SQUARES, univariate_labels, univariate_within
-from .base import Floats, Labels, Pairs, Table
+from .._utils.arrays import Floats, Labels, Table
+from .features import Pairs
 
 __all__ = ["DISTANCES", "SQUARES", "level_labels", "level_score", "pairs_labels", "runs_labels", "runs_within"]
 

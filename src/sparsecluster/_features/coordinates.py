@@ -16,8 +16,9 @@ from .._kernels.missing import seen_scores
 from .._kernels.objective import between_scores
 from .._kernels.order import shuffle_columns
 from .._kernels.select import take_columns
+from .._utils.arrays import Floats, Labels, Mask, Subset
 from .alone import level_labels, level_score, pairs_labels, runs_labels, runs_within
-from .base import Features, Floats, Labels, Mask, Pairs, Rows, SeenRows, Subset, quadratic_sums
+from .features import Features, Pairs, Rows, SeenRows, quadratic_sums
 from .units import Flags, counted_totals, has_two_values
 
 
@@ -172,7 +173,7 @@ class CoordinateFeatures(Features):
         return runs_labels(self._with_missing(self.columns(np.array([feature])))[:, 0], n_clusters)
 
     def _climbed_labels(self, feature: int, n_clusters: int) -> Labels:
-        """A good clustering by several coordinates, the same for equal rows in any order: a permuted copy finds it, too."""
+        """A good clustering by several coordinates, which does not depend on the order of the samples."""
         subset = np.array([feature])
         order = np.lexsort(self._with_missing(self.columns(subset)).T)
         similarity = self.pairs(subset).similarity

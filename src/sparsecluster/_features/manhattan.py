@@ -10,8 +10,9 @@ import numpy as np
 from .._kernels.manhattan import distance_within, sum_distances, sum_seen_distances
 from .._kernels.order import shuffle_columns
 from .._kernels.select import take_columns
+from .._utils.arrays import Floats, Labels, Subset
 from .alone import DISTANCES, runs_labels, runs_within
-from .base import Features, Floats, Labels, Subset
+from .features import Features
 from .units import counted_totals, has_two_values
 
 

@@ -18,8 +18,9 @@ from .._kernels.matrices import (
     stack_within,
 )
 from .._kernels.order import shuffle_columns
+from .._utils.arrays import Floats, Labels, Subset, Table
 from .alone import pairs_labels
-from .base import Features, Floats, Labels, Pairs, Subset, Table, as_if_all_seen
+from .features import Features, Pairs, as_if_all_seen
 from .units import counted_totals
 
 # Bytes of matrices that are kept in memory if reading one means computing or rearranging it.

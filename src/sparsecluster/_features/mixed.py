@@ -8,8 +8,9 @@ from typing import Self
 import numpy as np
 
 from .._kernels.order import shuffle_columns
+from .._utils.arrays import Floats, Labels, Subset
 from .alone import pairs_labels
-from .base import Coordinates, Features, Floats, Labels, Subset, dissimilarity
+from .features import Coordinates, Features, dissimilarity
 
 
 class MixedFeatures(Features):

@@ -10,8 +10,9 @@ import numpy as np
 from .._kernels.objective import between_scores
 from .._kernels.order import shuffle_columns
 from .._kernels.select import take_columns
+from .._utils.arrays import Floats, Labels, Subset, Table
 from .alone import runs_labels, runs_within
-from .base import Features, Floats, Labels, Rows, Subset, Table, quadratic_sums
+from .features import Features, Rows, quadratic_sums
 from .units import counted_totals, has_two_values
 
 # For a larger share of the columns, zero weights for the others are cheaper than a copy of the chosen ones.

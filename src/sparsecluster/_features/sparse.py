@@ -10,8 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from .._kernels.sparse import dense_columns, shuffle_samples, sparse_gram, sparse_rows, sparse_scores
+from .._utils.arrays import Floats, Labels, Subset
 from .alone import runs_labels, runs_within
-from .base import Features, Floats, Labels, SparseRows, Subset
+from .features import Features, SparseRows
 from .mixed import shares_of
 from .numeric import BLOCK_VALUES
 from .units import Flags, counted_totals

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .base import Floats, Table
+from .._utils.arrays import Floats, Table
 
 Flags = npt.NDArray[np.bool_]
 

@@ -6,7 +6,8 @@ from typing import Self
 
 import numpy as np
 
-from .base import Coordinates, Features, Floats, Labels, Subset
+from .._utils.arrays import Floats, Labels, Subset
+from .features import Coordinates, Features
 
 
 class WeightedFeatures(Features):

@@ -6,9 +6,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._clusterers.base import Clusterer
-from .._features.base import Features, Floats, Labels, Subset
+from .._clusterers.clusterer import Clusterer
+from .._features.features import Features
 from .._kernels.select import largest
+from .._utils.arrays import Floats, Labels, Subset
 
 # A gain below this share of the objective is a rounding error.
 LEAST_GAIN = 1e-10

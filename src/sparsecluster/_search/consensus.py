@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .._clusterers.kmeans import kmeans
-from .._features.base import Rows
+from .._features.features import Rows
 from .climb import Climb, Problem, climb
 from .search import TINY_HITS, Pool
 

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from .._features.base import Features, Floats
+from .._features.features import Features
+from .._utils.arrays import Floats
 from .._utils.parallel import Workers
 
 if TYPE_CHECKING:

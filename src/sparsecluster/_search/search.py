@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from .._features.base import Floats, Labels, Subset
+from .._utils.arrays import Floats, Labels, Subset
 from .._utils.parallel import ONE_THREAD, Workers
 from .climb import Climb, Problem, climb
 from .starts import STARTS, Start, coordinate_start, kick, ladder, random_start

@@ -7,7 +7,8 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from .._features.base import Features, Floats, Labels, Subset
+from .._features.features import Features
+from .._utils.arrays import Floats, Labels, Subset
 from .._utils.parallel import ONE_THREAD, Workers
 from .climb import Problem
 from .curve import GapKind, Rule, TuningCurve, copy_seeds, gap_curve, on_copies

@@ -6,10 +6,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._clusterers.base import Clusterer
+from .._clusterers.clusterer import Clusterer
 from .._data.profiles import profiles_of
 from .._data.source import SampleSource
-from .._features.base import Features, Labels, Subset
+from .._features.features import Features
+from .._utils.arrays import Labels, Subset
 from .._utils.parallel import workers_for
 from .._utils.progress import Verbosity
 from .climb import Climb, Problem, climb

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from .._features.base import Labels
 from .._kernels.select import largest
+from .._utils.arrays import Labels
 from .climb import Climb, Problem, climb
 
 # Ratio of neighboring sizes on the ladder; finer ladders found nothing better in the same time.

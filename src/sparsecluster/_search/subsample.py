@@ -8,7 +8,7 @@ import numpy as np
 
 from .._data.profiles import Profiles
 from .._data.source import SampleSource, columns_of
-from .._features.base import Labels, Subset
+from .._utils.arrays import Labels, Subset
 from .climb import Climb
 
 

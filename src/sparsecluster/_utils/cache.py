@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from platformdirs import user_cache_path
 
-from .._features.base import Floats
+from .arrays import Floats
 from .files import write
 
 # An environment variable that names another folder.

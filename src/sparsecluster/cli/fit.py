@@ -168,7 +168,7 @@ def write_results(
     from .._utils.files import write
     from ..io.models import ModelError, save_model
     from ..report import report_page
-    from .tables import features_table, labels_table
+    from .results import features_table, labels_table
 
     files = [
         write(out / "labels.csv", labels_table(view)),

@@ -33,8 +33,8 @@ def predict(
     from .._utils.checks import listed
     from .._utils.files import write
     from ..io.models import read_model
+    from .results import as_csv
     from .shared import load, prepared
-    from .tables import as_csv
 
     saved = read_model(model)
     loaded = load(data, id_=id_, truth=None, drop=drop, transpose=transpose, sheet=sheet, encoding=encoding)

@@ -51,8 +51,8 @@ def reproduce(
       sparsecluster reproduce all --repeats 2 --out results
     """
     from .._utils.progress import Progress
-    from ..experiments.base import VARIANTS, Setting
     from ..experiments.catalogue import EXPERIMENTS
+    from ..experiments.experiment import VARIANTS, Setting
     from ..experiments.pages import render
     from ..experiments.runner import run
 
@@ -146,7 +146,7 @@ def _show_list(experiments: dict[str, Any]) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from ..experiments.base import Experiment
+    from ..experiments.experiment import Experiment
 
     table = Table("name", "what it is", "cells", "methods", "repeats", "minutes per repeat (one core)", box=None)
     each: Experiment

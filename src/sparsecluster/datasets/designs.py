@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from .._features.base import Floats
+from .._utils.arrays import Floats
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from .._features.base import Floats
+from .._utils.arrays import Floats
 from .._utils.cache import cache_folder
 
 # An environment variable that names the folder of the files.

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .._features.base import Floats
+from .._utils.arrays import Floats
 from ..datasets import (
     MICROARRAYS,
     Design,
@@ -24,15 +24,15 @@ from ..methods.sas import SASClustering
 from ..methods.sparse_kmeans import SparseKMeans
 from ..metrics import error_rate, rand_index, symmetric_difference
 from . import plain, printed
-from .base import VARIANTS, Cell, Experiment, Row, Setting, Task, Variant
-from .contenders import PUBLISHED, Options, contend, measured
+from .contenders import PUBLISHED, Conditions, contend, measured
+from .experiment import VARIANTS, Cell, Experiment, Job, Row, Setting, Variant
 
 GAUSSIAN = ("limit", "sas", "sas-grid", "sas-golden", "sparse-kmeans", "if-pca")
 THREE = 3
 # Iterations that Figure 1 shows.
 PASSES = 10
 # What the authors' code does in Tables 2 and 3.
-RAW_GRID = Options(standardize_grid=False)
+RAW_GRID = Conditions(standardize_grid=False)
 
 
 def grid(**keys: Sequence[Any]) -> Sequence[Cell]:
@@ -88,15 +88,15 @@ def many(cell: Cell, seed: int, variant: Variant) -> Design:
 
 
 def comparison(
-    design: Callable[[Cell, int, Variant], Design], text: Options | None = None, code: Options | None = None
-) -> Callable[[Task, Setting], list[Row]]:
+    design: Callable[[Cell, int, Variant], Design], text: Conditions | None = None, code: Conditions | None = None
+) -> Callable[[Job, Setting], list[Row]]:
     """Make the `run` of an experiment that compares methods on simulated data.
 
     Parameters
     ----------
     design : callable
         Simulates the data of one repeat.
-    text, code : Options or None, default=None
+    text, code : Conditions or None, default=None
         The options of the methods in either variant; None for the defaults.
 
     Returns
@@ -104,9 +104,9 @@ def comparison(
     callable
         `run(task, setting)`, which returns one row with the measures of the method.
     """
-    options: dict[Variant, Options] = {"text": text or Options(), "code": code or Options()}
+    options: dict[Variant, Conditions] = {"text": text or Conditions(), "code": code or Conditions()}
 
-    def run(task: Task, setting: Setting) -> list[Row]:
+    def run(task: Job, setting: Setting) -> list[Row]:
         data = design(task.cell, task.seed, setting.variant)
         n_groups = int(data.truth.max()) + 1
         return [measured(contend(task.method, data, n_groups, task.seed, options[setting.variant]), data)]
@@ -117,7 +117,7 @@ def comparison(
 # ---------------------------------------------------------------- one repeat of the other experiments
 
 
-def run_1b(task: Task, setting: Setting) -> list[Row]:
+def run_1b(task: Job, setting: Setting) -> list[Row]:
     """Table 1b: seconds with s given, or with the bound given that keeps as many features; compilation is excluded."""
     data = shifted(task.cell, task.seed, setting.variant)
     bound = float(np.sqrt(50))
@@ -137,7 +137,7 @@ def run_1b(task: Task, setting: Setting) -> list[Row]:
     return [{"time": time.perf_counter() - began, "rand": rand_index(data.truth, labels)}]
 
 
-def run_convergence(task: Task, setting: Setting) -> list[Row]:
+def run_convergence(task: Job, setting: Setting) -> list[Row]:
     """Figure 1: the state after every pass of Steps 1 and 2, with s = 50 given."""
     data = shifted_groups(task.cell["mu"], 500, seed=task.seed)
     given = {"n_features_to_select": 50, "random_state": task.seed}
@@ -150,7 +150,7 @@ def run_convergence(task: Task, setting: Setting) -> list[Row]:
     return rows
 
 
-def run_gap(task: Task, setting: Setting) -> list[Row]:
+def run_gap(task: Job, setting: Setting) -> list[Row]:
     """Figure 2: the gap statistic for all s."""
     data = shifted(task.cell, task.seed, "text")
     own: dict[str, Any] = {} if task.method == "sas" else {**PUBLISHED, "search": "grid", "step": 1}
@@ -161,20 +161,20 @@ def run_gap(task: Task, setting: Setting) -> list[Row]:
     return [{"s": s, "gap": gap, "se": error, "chosen": curve.chosen} for s, gap, error in columns]
 
 
-def run_weights(task: Task, setting: Setting) -> list[Row]:
+def run_weights(task: Job, setting: Setting) -> list[Row]:
     """Figure 3: the weight of every feature."""
     data = shifted(task.cell, task.seed, "text")
-    result = contend(task.method, data, THREE, task.seed, Options())
+    result = contend(task.method, data, THREE, task.seed, Conditions())
     weights = result.chosen.astype(float) if result.weights is None else result.weights
     rand = rand_index(data.truth, result.labels)
     return [{"feature": a, "weight": float(w), "useful": bool(data.useful[a]), "rand": rand}
             for a, w in enumerate(weights.tolist())]  # fmt: skip
 
 
-def run_pca(task: Task, setting: Setting) -> list[Row]:
+def run_pca(task: Job, setting: Setting) -> list[Row]:
     """Figure 4: the samples in the first two principal components of the useful features and of all features."""
     data = different_covariances(task.cell, task.seed, "text")
-    result = contend(task.method, data, THREE, task.seed, Options())
+    result = contend(task.method, data, THREE, task.seed, Conditions())
     useful, everything = components(data.X[:, data.useful]), components(data.X)
     rand = rand_index(data.truth, result.labels)
     return [
@@ -201,20 +201,20 @@ def components(X: Floats) -> Floats:
     return np.asarray(PCA(2, svd_solver="full").fit_transform(plain.standardize(X)))
 
 
-def run_5_data(task: Task, setting: Setting) -> list[Row]:
+def run_5_data(task: Job, setting: Setting) -> list[Row]:
     """Table 5: the sizes of the data sets found on this machine."""
     X, y = load_microarray(task.cell["data"], setting.data)
     return [{"n": len(X), "p": X.shape[1], "kappa": int(y.max()) + 1, "classes": np.bincount(y).tolist()}]
 
 
-def run_5(task: Task, setting: Setting) -> list[Row]:
+def run_5(task: Job, setting: Setting) -> list[Row]:
     """Table 5. Text: all methods see standardized data; code: the grid search and Sparse K-means only for Brain."""
     name = task.cell["data"]
     X, y = load_microarray(name, setting.data)
     as_it_is = setting.variant == "code" and name != "brain"
     # About as many sizes as in the authors' script.
     step = max(1, X.shape[1] // 200)
-    options = Options(standardize_grid=not as_it_is, standardize_sparse_kmeans=not as_it_is, step=step)
+    options = Conditions(standardize_grid=not as_it_is, standardize_sparse_kmeans=not as_it_is, step=step)
     data = Design(X, y, np.ones(X.shape[1], bool))
     result = contend(task.method, data, int(y.max()) + 1, task.seed, options)
     return [{"error": error_rate(y, result.labels), "selected": int(result.chosen.sum())}]
@@ -239,7 +239,7 @@ EXPERIMENTS: dict[str, Experiment] = {
         ),
         Experiment(
             "table-1a", "Table 1a: Rand index, identity covariance", grid(mu=MUS, p=SIZES), GAUSSIAN, ("rand",),
-            comparison(shifted, code=Options(n_permutations=30)), 50, {"rand": printed.TABLE_1A}, shifted,
+            comparison(shifted, code=Conditions(n_permutations=30)), 50, {"rand": printed.TABLE_1A}, shifted,
             variants=VARIANTS, note="Text: 30 samples per group, B = 25; code: 20 samples per group, B = 30.",
         ),
         Experiment(
@@ -278,7 +278,7 @@ EXPERIMENTS: dict[str, Experiment] = {
         Experiment(
             "table-4", "Table 4: Rand index, Hamming distance", grid(q=(0.6, 0.7, 0.8, 0.9), p=(30, 60, 100, 200)),
             ("limit", "limit-medoids", "sas", "sas-medoids", "sparse-kmedoids"), ("rand",),
-            comparison(bernoulli, Options(metric="hamming")), 50, {"rand": printed.TABLE_4}, bernoulli,
+            comparison(bernoulli, Conditions(metric="hamming")), 50, {"rand": printed.TABLE_4}, bernoulli,
         ),
         Experiment(
             "figure-kappa", "Figure 5: Rand index by number of clusters",

@@ -9,12 +9,12 @@ import numpy as np
 import numpy.typing as npt
 
 from .._clusterers.kmeans import kmeans
-from .._features.base import Pairs
+from .._features.features import Pairs
 from ..datasets import Design
 from ..methods.registry import METHODS, make_method
 from ..methods.sas import SASClustering
 from ..metrics import adjusted_rand_index, error_rate, rand_index, symmetric_difference
-from .base import Row
+from .experiment import Row
 
 # The authors' algorithm run by our code: one coordinate-wise start, the same features on permuted copies, no consensus.
 PUBLISHED: dict[str, Any] = {"init": "coordinate", "n_init": 1, "consensus": False, "null": "fixed"}
@@ -45,7 +45,7 @@ class Result(NamedTuple):
     weights: npt.NDArray[np.float64] | None = None
 
 
-class Options(NamedTuple):
+class Conditions(NamedTuple):
     """The settings that differ between experiments and variants."""
 
     n_permutations: int = 25
@@ -62,7 +62,7 @@ def title_of(name: str) -> str:
     return TITLES.get(name) or (METHODS[name].title if name in METHODS else name)
 
 
-def contend(name: str, data: Design, k: int, seed: int, options: Options) -> Result:
+def contend(name: str, data: Design, k: int, seed: int, options: Conditions) -> Result:
     """Run one method on one data set.
 
     Parameters
@@ -75,7 +75,7 @@ def contend(name: str, data: Design, k: int, seed: int, options: Options) -> Res
         Number of clusters.
     seed : int
         Seed of the method.
-    options : Options
+    options : Conditions
         Settings of the experiment.
 
     Returns
@@ -86,7 +86,7 @@ def contend(name: str, data: Design, k: int, seed: int, options: Options) -> Res
     --------
     >>> from sparsecluster.datasets import shifted_groups
     >>> data = shifted_groups(mu=1.0, n_features=100, seed=0)
-    >>> measured(contend("limit", data, 3, 0, Options()), data)["rand"]
+    >>> measured(contend("limit", data, 3, 0, Conditions()), data)["rand"]
     1.0
     """
     special: dict[str, Callable[[], Result]] = {
@@ -99,7 +99,7 @@ def contend(name: str, data: Design, k: int, seed: int, options: Options) -> Res
     return Result(estimator.labels_, estimator.support_, getattr(estimator, "feature_weights_", None))
 
 
-def _estimator(name: str, k: int, seed: int, options: Options) -> Any:
+def _estimator(name: str, k: int, seed: int, options: Conditions) -> Any:
     common: dict[str, Any] = {"random_state": seed, "verbose": False}
     copies = {"n_permutations": options.n_permutations}
     sas = {"metric": options.metric, **common, **copies}

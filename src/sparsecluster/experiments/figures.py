@@ -11,8 +11,8 @@ from scipy.optimize import linear_sum_assignment
 from sklearn.metrics.cluster import contingency_matrix
 
 from ..inspection._style import STYLES
-from .base import Experiment, Row
 from .contenders import title_of
+from .experiment import Experiment, Row
 from .runner import Results
 
 # 95 % of a normal distribution.

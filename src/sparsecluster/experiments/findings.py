@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from .base import Experiment, values_of
 from .contenders import title_of
+from .experiment import Experiment, values_of
 from .runner import Results
 from .summary import HEADINGS, LIMITS, Summary, shown, summarize
 

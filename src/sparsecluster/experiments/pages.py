@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from .._utils.files import write
-from .base import Experiment, Setting
+from .experiment import Experiment, Setting
 from .figures import draw
 from .render import comma_separated, markdown, web_page
 from .runner import load, table_of

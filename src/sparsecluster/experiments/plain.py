@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.cluster import KMeans
 
-from .._features.base import Floats, Subset
+from .._utils.arrays import Floats, Subset
 
 Labels = npt.NDArray[np.integer[Any]]
 STARTS, MOST_STEPS, SMALL_CHANGE = 20, 6, 1e-4

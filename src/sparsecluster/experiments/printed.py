@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .base import Printed
+from .experiment import Printed
 
 Block = dict[str, str]
 SIZES = (100, 200, 500, 1000)

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from .._utils.markdown import escaped, markdown_table
-from .base import Experiment, values_of
 from .contenders import title_of
+from .experiment import Experiment, values_of
 from .findings import findings
 from .runner import Results
 from .summary import HEADINGS, Summary, shown, summarize

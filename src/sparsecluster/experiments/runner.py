@@ -16,13 +16,13 @@ import joblib
 from .._utils.parallel import one_thread_blas
 from .._utils.progress import Progress
 from .._version import __version__
-from .base import Cell, Experiment, Row, Setting, Task
+from .experiment import Cell, Experiment, Job, Row, Setting
 
 
 class Record(NamedTuple):
     """A finished task: its rows and its seconds, or the reason why it failed."""
 
-    task: Task
+    task: Job
     rows: list[Row]
     seconds: float
     error: str | None = None
@@ -77,7 +77,7 @@ def load(table: Path) -> Results:
         if "run" in entry:
             runs.append(entry["run"])
             continue
-        task = Task(entry["cell"], entry["method"], entry["seed"])
+        task = Job(entry["cell"], entry["method"], entry["seed"])
         records[task.key] = Record(task, entry["rows"], entry["seconds"], entry.get("error"))
     return Results(runs, list(records.values()))
 
@@ -141,14 +141,14 @@ def machine() -> dict[str, Any]:
 # ---------------------------------------------------------------- the runner
 
 
-def do(experiment: Experiment, task: Task, setting: Setting) -> Record:
+def do(experiment: Experiment, task: Job, setting: Setting) -> Record:
     """Run and time one task.
 
     Parameters
     ----------
     experiment : Experiment
         The experiment.
-    task : Task
+    task : Job
         The task.
     setting : Setting
         The variant and the folder of data.
@@ -235,14 +235,14 @@ def run(
     return load(table)
 
 
-def _results(experiment: Experiment, tasks: list[Task], setting: Setting, jobs: int) -> Iterator[Record]:
+def _results(experiment: Experiment, tasks: list[Job], setting: Setting, jobs: int) -> Iterator[Record]:
     if jobs == 1 or len(tasks) == 1:
         return (do(experiment, task, setting) for task in tasks)
     parallel = joblib.Parallel(n_jobs=jobs, return_as="generator_unordered", pre_dispatch="2*n_jobs")
     return parallel(joblib.delayed(_by_name)(experiment.name, task, setting) for task in tasks)
 
 
-def _by_name(name: str, task: Task, setting: Setting) -> Record:
+def _by_name(name: str, task: Job, setting: Setting) -> Record:
     """Run a task in another process, which gets the experiment by name because functions cannot be sent."""
     from .catalogue import EXPERIMENTS
 

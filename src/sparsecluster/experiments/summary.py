@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .base import Cell, Experiment, Printed, values_of
+from .experiment import Cell, Experiment, Printed, values_of
 from .runner import Results
 
 LIMITS = ("limit", "limit-medoids")

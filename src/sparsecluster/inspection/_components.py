@@ -9,7 +9,7 @@ import scipy.linalg
 from scipy.sparse.linalg import LinearOperator, svds
 
 from .._data.source_sparse import varying
-from .._features.base import Floats, Subset
+from .._utils.arrays import Floats, Subset
 from .view import View
 
 # Up to this many samples or coordinates, the matrix of their products is computed: exact, and faster than an iteration.

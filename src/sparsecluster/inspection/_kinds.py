@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from .._data.kinds import Dissimilarity
-from .._data.kinds.base import Scale
-from .._features.base import Floats
+from .._data.kinds.dissimilarity import Scale
+from .._utils.arrays import Floats
 
 
 def difference_words(scale: Scale, difference: float) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._features.base import Floats
+from .._utils.arrays import Floats
 
 
 def centered(table: Floats) -> Floats:

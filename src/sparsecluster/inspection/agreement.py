@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy.typing as npt
 
-from .._features.base import Floats
+from .._utils.arrays import Floats
 from ..metrics import agreement_matrix
 from ._style import own_axes, plain
 from .view import View

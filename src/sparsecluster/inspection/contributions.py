@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from .._data.centers import means
-from .._data.kinds.base import Scale
-from .._features.base import Floats, Subset
+from .._data.kinds.dissimilarity import Scale
+from .._utils.arrays import Floats, Subset
 from ._kinds import difference_words
 from ._style import GRAY, cluster_names, legend, own_panels, plain, shortened, style_of, written
 from .view import Fitted, View, inspect

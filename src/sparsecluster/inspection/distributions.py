@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .._data.metric import column_place
-from .._features.base import Floats, Subset
+from .._utils.arrays import Floats, Subset
 from .._utils.checks import check_count
 from ._style import cluster_names, legend, own_panels, patches, plain, style_of
 from .view import Fitted, View, inspect

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 import numpy as np
 
 from .._data.centers import means
-from .._features.base import Floats, Subset
+from .._utils.arrays import Floats, Subset
 from .._utils.checks import NAMES_SHOWN, and_more, check_count
 from ._scaling import standardized
 from ._style import (

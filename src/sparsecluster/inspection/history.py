@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from .._features.base import Floats, Subset
+from .._utils.arrays import Floats, Subset
 from ._style import STYLES, legend_above, own_axes
 from .view import Fitted, View, inspect
 

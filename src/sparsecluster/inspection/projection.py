@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
-from .._features.base import Floats, Subset
+from .._utils.arrays import Floats, Subset
 from ._components import leading_plane
 from ._style import EDGE, MANY_MARKS, cluster_names, counted, legend, marks, own_panels, style_of
 from .view import Fitted, View, inspect

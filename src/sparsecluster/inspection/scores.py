@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from .._features.base import Floats
+from .._utils.arrays import Floats
 from ._style import GRAY, MANY_MARKS, STYLES, counted, legend_above, own_axes, plain
 from .view import Fitted, View, inspect
 

@@ -15,12 +15,12 @@ from sklearn.utils.validation import check_is_fitted
 from .._data.centers import means
 from .._data.content import holds_words
 from .._data.kinds import Dissimilarity, SquaredEuclidean
-from .._data.kinds.base import Scale
+from .._data.kinds.dissimilarity import Scale
 from .._data.metric import Metric
 from .._data.profiles import Profiles
 from .._data.reading import Given, Reading, TableReader, read_columns
-from .._features.base import Floats, Subset
 from .._search.curve import TuningCurve
+from .._utils.arrays import Floats, Subset
 from ..methods._validation import checked, names_of
 from ._kinds import readable
 from ._scaling import as_block, centered, standardized

@@ -17,7 +17,8 @@ from .._data.kinds import SquaredEuclidean
 from .._data.profiles import profiles_of
 from .._data.reading import Reading, Request, TableReader, read_matrices, read_sparse, read_table
 from .._data.source import TableSource
-from .._features.base import Features, Floats
+from .._features.features import Features
+from .._utils.arrays import Floats
 from .._utils.checks import NAMES_SHOWN, frames_in_package, listed
 from ._result import Clusters, Kept, Order, Result
 from ._validation import checked, names_of, refuse_sparse, refuse_words
@@ -81,8 +82,8 @@ class SparseClusterer(SelectorMixin, ClusterMixin, BaseEstimator):
         >>> from sparsecluster.datasets import shifted_groups
         >>> X, *_ = shifted_groups(mu=2.0, n_features=20, n_useful=5, group_size=10)
         >>> reading = SASClustering().read(X)
-        >>> [SASClustering(k, n_features_to_select=5).fit(reading).labels_.max() + 1 for k in (2, 3)]
-        [np.int64(2), np.int64(3)]
+        >>> [int(SASClustering(k, n_features_to_select=5).fit(reading).labels_.max()) + 1 for k in (2, 3)]
+        [2, 3]
         """
         return self._read_as(X, self._request())
 
@@ -123,8 +124,8 @@ class SparseClusterer(SelectorMixin, ClusterMixin, BaseEstimator):
             theirs, ours = getattr(reading.request, name), getattr(own, name)
             if theirs is not ours and theirs != ours:
                 raise ValueError(
-                    f"The table was read with {name}={theirs!r}, but this estimator has {name}={ours!r}. Read the table "
-                    "with the same value."
+                    f"The table was read with {name}={theirs!r}, but this estimator has {name}={ours!r}. Read the "
+                    "table with the same value."
                 )
         return reading.standardized(own.standardize)
 
@@ -272,7 +273,8 @@ class CompleteNumbers:
         # Whether its columns are compared as numbers is checked with the table.
         if reading.request.feature_groups is not None:
             raise ValueError(
-                f"The table was read with feature_groups, which {type(self).__name__} does not have. Read it without them."
+                f"The table was read with feature_groups, which {type(self).__name__} does not have. Read it without "
+                "them."
             )
         return reading.standardized(self._request().standardize)
 

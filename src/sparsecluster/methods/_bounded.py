@@ -14,13 +14,14 @@ import numpy as np
 
 from .._clusterers.kmeans import MOVE_PASSES, WARM_PASSES, KMeans, cheaper_form
 from .._data.reading import Reading
-from .._features.base import Features, Floats, Labels
+from .._features.features import Features
 from .._features.numeric import NumericFeatures
 from .._kernels.alternation import alternate_rows
 from .._kernels.weights import bounded_weights
 from .._search.climb import LEAST_GAIN, Problem
 from .._search.curve import Rule, TuningCurve
 from .._search.solve import MOST_PAIRED
+from .._utils.arrays import Floats, Labels
 from .._utils.checks import check_count, check_number, is_auto
 from .._utils.parallel import workers_for
 from .._utils.progress import Verbosity

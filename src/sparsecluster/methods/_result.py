@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .._data.reading import Reader, Reading
-from .._features.base import Floats, Labels, Subset
+from .._utils.arrays import Floats, Labels, Subset
 
 Axis = Literal["sample", "feature", "cluster"] | None
 

@@ -16,8 +16,8 @@ import numpy as np
 from scipy.special import ndtr
 from scipy.stats import chi2
 
-from .._features.base import Floats, Subset
 from .._kernels.dip import dips
+from .._utils.arrays import Floats, Subset
 from .._utils.cache import cached
 from .._utils.progress import Progress
 

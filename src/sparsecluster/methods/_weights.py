@@ -11,10 +11,11 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from .._features.base import Features, Floats, Labels
+from .._features.features import Features
 from .._features.weighted import WeightedFeatures
 from .._search.climb import LEAST_GAIN, Problem
 from .._search.curve import Rule, TuningCurve, copy_seeds, gap_curve, on_copies
+from .._utils.arrays import Floats, Labels
 from .._utils.parallel import Workers
 
 

@@ -7,17 +7,18 @@ from typing import Any, Literal, NamedTuple, Self
 import numpy as np
 from scipy.spatial.distance import squareform
 
-from .._clusterers.base import Clusterer
+from .._clusterers.clusterer import Clusterer
 from .._clusterers.registry import make_clusterer
 from .._data.kinds import SquaredEuclidean
 from .._data.metric import Metric
 from .._data.reading import Reading, Request
-from .._features.base import Features, Floats, Labels, dissimilarity
+from .._features.features import Features, dissimilarity
 from .._features.matrices import Matrices, MatrixFeatures
 from .._features.weighted import WeightedFeatures
 from .._kernels.cosa import inverse_exponential, sample_weights
 from .._search.climb import Problem
 from .._search.curve import Rule, TuningCurve
+from .._utils.arrays import Floats, Labels
 from .._utils.checks import check_choice, check_count, check_number, is_auto
 from .._utils.parallel import one_thread_blas, workers_for
 from .._utils.parameters import check_parameters, rng_of

@@ -10,7 +10,8 @@ import numpy.typing as npt
 
 from .._clusterers.kmeans import kmeans
 from .._data.centers import means
-from .._features.base import Floats, Rows
+from .._features.features import Rows
+from .._utils.arrays import Floats
 from .._utils.checks import check_count
 from .._utils.parallel import one_thread_blas
 from .._utils.parameters import check_parameters, rng_of

@@ -8,7 +8,7 @@ from typing import Any, Literal, Self
 import numpy as np
 from sklearn.cluster import AgglomerativeClustering, KMeans, SpectralClustering
 
-from .._clusterers.base import Clusterer
+from .._clusterers.clusterer import Clusterer
 from .._clusterers.kmedoids import KMedoids
 from .._clusterers.own import Own
 from .._data.metric import Metric

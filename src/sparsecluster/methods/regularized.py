@@ -10,9 +10,10 @@ import numpy.typing as npt
 
 from .._clusterers.kmeans import cheaper_form, kmeans
 from .._data.centers import means
-from .._features.base import Floats, Labels, Pairs, Rows, Subset
+from .._features.features import Pairs, Rows
 from .._kernels.shrink import shrunken_centers
 from .._search.curve import TuningCurve
+from .._utils.arrays import Floats, Labels, Subset
 from .._utils.checks import check_count, check_number, is_auto
 from .._utils.parallel import one_thread_blas, workers_for
 from .._utils.parameters import check_parameters, rng_of

@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 
 from .._clusterers.registry import make_clusterer
-from .._features.base import Subset
+from .._utils.arrays import Subset
 from .._utils.checks import check_choice, check_count, check_number
 from .._utils.parallel import one_thread_blas
 from .._utils.parameters import check_parameters, rng_of

@@ -9,10 +9,11 @@ import numpy as np
 
 from .._clusterers.hierarchical import LINKAGES, ON_COORDINATES, Linkage, cut, merges
 from .._data.metric import Metric
-from .._features.base import Features, Floats, Subset
+from .._features.features import Features
 from .._features.weighted import WeightedFeatures
 from .._search.climb import LEAST_GAIN
 from .._search.curve import Rule
+from .._utils.arrays import Floats, Subset
 from .._utils.checks import check_choice
 from .._utils.parallel import one_thread_blas
 from .._utils.parameters import check_parameters, rng_of

@@ -7,12 +7,13 @@ from typing import Any, Self
 
 import numpy as np
 
-from .._clusterers.base import Clusterer
+from .._clusterers.clusterer import Clusterer
 from .._clusterers.kmeans import KMeans
 from .._data.metric import Metric
-from .._features.base import Features, Floats
+from .._features.features import Features
 from .._search.climb import Problem
 from .._search.curve import Rule
+from .._utils.arrays import Floats
 from .._utils.checks import check_count
 from .._utils.parallel import one_thread_blas
 from .._utils.parameters import check_parameters, rng_of

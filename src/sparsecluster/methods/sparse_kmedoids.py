@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from .._clusterers.base import Clusterer
+from .._clusterers.clusterer import Clusterer
 from .._clusterers.kmedoids import KMedoids
-from .._features.base import Features
+from .._features.features import Features
 from ._bounded import check_pairs
 from .sparse_kmeans import SparseKMeans
 

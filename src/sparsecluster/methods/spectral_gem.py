@@ -8,7 +8,8 @@ import numpy as np
 from scipy.linalg import eigh
 
 from .._clusterers.kmeans import kmeans
-from .._features.base import Floats, Rows
+from .._features.features import Rows
+from .._utils.arrays import Floats
 from .._utils.checks import check_count, is_auto
 from .._utils.parallel import one_thread_blas
 from .._utils.parameters import check_parameters, rng_of

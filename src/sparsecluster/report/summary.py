@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .._features.base import Subset
+from .._utils.arrays import Subset
 from .._version import __version__
 from ..inspection._style import DIVERGING, MISSING, palette
 from ..inspection.contributions import Contributions

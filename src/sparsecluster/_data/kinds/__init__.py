@@ -1,6 +1,6 @@
 """One file per kind of dissimilarity; importing this package registers all of them."""
 
-from .base import KINDS, MEASURES, Dissimilarity, Measure, PairMeasure, register
+from .dissimilarity import KINDS, MEASURES, Dissimilarity, Measure, PairMeasure, register
 from .functions import Function, FunctionOfTwo
 from .levels import Hamming, Ordinal
 from .numbers import Distance, Numbers, SquaredEuclidean, coordinate_features

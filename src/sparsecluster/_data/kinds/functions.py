@@ -8,9 +8,9 @@ from typing import Any, Self
 
 import numpy as np
 
-from ..._features.base import Floats, Table
+from ..._utils.arrays import Floats, Table
 from ..content import Content, is_missing
-from .base import SAMPLES_COMPARED, Dissimilarity, Scale, observed_by_cluster
+from .dissimilarity import SAMPLES_COMPARED, Dissimilarity, Scale, observed_by_cluster
 from .levels import ascending, codes_of, indicators, values_of
 
 FunctionOfTwo = Callable[[Any, Any], Any]

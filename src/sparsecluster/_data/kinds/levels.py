@@ -7,10 +7,10 @@ from typing import Any, Self
 
 import numpy as np
 
-from ..._features.base import Floats, Table
 from ..._features.coordinates import Block, level_block
+from ..._utils.arrays import Floats, Table
 from ..content import Content, is_missing
-from .base import Dissimilarity, observed_by_cluster, register
+from .dissimilarity import Dissimilarity, observed_by_cluster, register
 from .numbers import Distance, SortedMeasure, coordinate_features, distance_features
 
 # ---------------------------------------------------------------- helpers for columns with levels

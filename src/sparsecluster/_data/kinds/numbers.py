@@ -8,11 +8,12 @@ from typing import Any, Self
 
 import numpy as np
 
-from ..._features.base import Features, Floats, Subset, Table
 from ..._features.coordinates import Block, CoordinateFeatures
+from ..._features.features import Features
 from ..._features.manhattan import ManhattanFeatures
+from ..._utils.arrays import Floats, Subset, Table
 from ..content import Content
-from .base import Dissimilarity, observed_by_cluster, register
+from .dissimilarity import Dissimilarity, observed_by_cluster, register
 
 # ---------------------------------------------------------------- all numbers
 

@@ -8,9 +8,9 @@ from typing import Any, Self
 
 import numpy as np
 
-from ..._features.base import Floats, Table
+from ..._utils.arrays import Floats, Table
 from ..content import Content
-from .base import Dissimilarity
+from .dissimilarity import Dissimilarity
 
 
 @dataclass(frozen=True)

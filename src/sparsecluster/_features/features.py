@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
 
-Labels = npt.NDArray[np.int32]
-Subset = npt.NDArray[np.intp]
-Floats = npt.NDArray[np.float64]
-Table = npt.NDArray[np.floating[Any]]
-Mask = npt.NDArray[np.uint8]
+from .._utils.arrays import Floats, Labels, Mask, Subset, Table
 
 
 class Pairs(NamedTuple):

@@ -8,7 +8,8 @@ from typing import Literal, NamedTuple
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from .._features.base import Features, Labels, Subset
+from .._features.features import Features
+from .._utils.arrays import Labels, Subset
 
 Needs = Literal["rows", "pairs"]
 

@@ -16,7 +16,7 @@ Row = dict[str, Any]
 Printed = tuple[float, float | None]
 
 
-class Task(NamedTuple):
+class Job(NamedTuple):
     """One repeat of one method in one cell."""
 
     cell: Cell
@@ -81,7 +81,7 @@ class Experiment(NamedTuple):
     cells: Sequence[Cell]
     methods: Sequence[str]
     measures: Sequence[str]
-    run: Callable[[Task, Setting], list[Row]]
+    run: Callable[[Job, Setting], list[Row]]
     repeats: int
     printed: Mapping[str, Mapping[tuple[Any, ...], Mapping[str, Printed]]] = {}
     design: Callable[[Cell, int, Variant], Design] | None = None
@@ -98,7 +98,7 @@ class Experiment(NamedTuple):
         """Whether the page has a table of means; figures of one data set or of iterations have none."""
         return not self.is_figure or self.across != "p"
 
-    def tasks(self, repeats: int, seed: int = 0, methods: Sequence[str] = (), cells: Sequence[Cell] = ()) -> list[Task]:
+    def tasks(self, repeats: int, seed: int = 0, methods: Sequence[str] = (), cells: Sequence[Cell] = ()) -> list[Job]:
         """List every repeat of every method in every cell.
 
         Repeats come in the outer loop, so that a run that is interrupted has some results in every cell.
@@ -116,11 +116,11 @@ class Experiment(NamedTuple):
 
         Returns
         -------
-        list of Task
+        list of Job
         """
         seeds = range(seed, seed + (1 if self.one_repeat else repeats))
         chosen = [method for method in self.methods if not methods or method in methods]
-        return [Task(cell, method, each) for each in seeds for cell in cells or self.cells for method in chosen]
+        return [Job(cell, method, each) for each in seeds for cell in cells or self.cells for method in chosen]
 
 
 def values_of(cell: Cell) -> tuple[Any, ...]:

@@ -14,8 +14,9 @@ from typing import Any, ClassVar, Literal, Protocol, Self, TypeVar
 
 import numpy as np
 
-from ..._features.base import Features, Floats, Subset, Table
+from ..._features.features import Features
 from ..._features.matrices import Matrices, MatrixFeatures
+from ..._utils.arrays import Floats, Subset, Table
 from ..check_matrices import check_matrix
 from ..content import Content
 
@@ -152,7 +153,7 @@ class Dissimilarity(ABC):
     has_center: ClassVar[bool] = False
 
     def center(self, codes: Table) -> Any:
-        """A typical value in the user's units: the median, or the most frequent level; NaN or None if none is observed."""
+        """A typical value in the user's units, the median or the most frequent level; NaN or None without any."""
         observed = codes[~np.isnan(codes)]
         if self.scale == "number":
             return float(np.median(observed)) if observed.size else np.nan
