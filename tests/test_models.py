@@ -15,7 +15,17 @@ from sparsecluster import COSA, SASClustering, SparseHierarchical, SparseKMeans,
 from sparsecluster._utils.files import write
 from sparsecluster.datasets import shifted_groups
 from sparsecluster.inspection import inspect
-from sparsecluster.io.models import ESTIMATORS, FORMAT, KEPT, PIECES, ModelError, as_dict, load_model, save_model
+from sparsecluster.io.models import (
+    ESTIMATORS,
+    FORMAT,
+    PIECES,
+    SAVED,
+    ModelError,
+    as_dict,
+    load_model,
+    read_model,
+    save_model,
+)
 from sparsecluster.report import summarize
 
 pd = pytest.importorskip("pandas")
@@ -43,7 +53,7 @@ def again(tmp_path):
     """What comes back from a file."""
 
     def make(estimator, preset=None):
-        return load_model(save_model(estimator, tmp_path / "model.json", preset))
+        return load_model(save_model(estimator, tmp_path / "model.json", preset=preset))
 
     return make
 
@@ -53,9 +63,9 @@ def assert_same_model(loaded, fitted, *tables):
     for table in tables:
         np.testing.assert_array_equal(loaded.predict(table), fitted.predict(table))
         assert loaded.score(table) == fitted.score(table)
-    for key in KEPT:
+    for key in SAVED:
         assert hasattr(loaded, key) == hasattr(fitted, key)
-        if not key.startswith("_") and key != "gap_curve_" and hasattr(fitted, key):
+        if not key.endswith("curve_") and hasattr(fitted, key):
             np.testing.assert_array_equal(getattr(loaded, key), getattr(fitted, key))
             assert np.asarray(getattr(loaded, key)).dtype.kind == np.asarray(getattr(fitted, key)).dtype.kind
     assert loaded.summary() == fitted.summary()
@@ -77,7 +87,6 @@ def test_a_kept_model_places_and_scores_new_samples_as_the_one_in_memory_to_the_
     assert_same_model(loaded, fitted, X, NEW, NEW * 1e6)
     assert loaded.get_params() == fitted.get_params()
     assert clone(loaded).get_params() == fitted.get_params()
-    assert loaded.preset_ is None
 
 
 def people(seed, n=60):
@@ -302,15 +311,26 @@ def test_another_version_is_told_with_what_to_do(refused, entry):
 
 
 def test_a_part_that_is_missing_is_missed(refused, entry):
-    for key in ("format", "version", "estimator", "parameters", "columns", "has_words", "fitted"):
+    for key in (
+        "format",
+        "version",
+        "estimator",
+        "parameters",
+        "columns",
+        "names",
+        "has_words",
+        "n_chosen",
+        "clusters",
+        "fitted",
+    ):
         refused(changed(entry, key))
-    for key in ("n_features_in_", "support_", "_clusters", "labels_", "feature_scores_"):
+    for key in ("n_features_in_", "support_", "labels_", "feature_scores_"):
         refused(changed(entry, "fitted", key))
     for key in ("columns", "whole"):
-        refused(changed(entry, "fitted", "_clusters", "fields", key))
+        refused(changed(entry, "clusters", "fields", key))
 
 
-FIRST = ("fitted", "_clusters", "fields", "columns", 0, "fields")
+FIRST = ("clusters", "fields", "columns", 0, "fields")
 MEANS = (*FIRST, "measure", "fields", "means")
 DAMAGES = {
     "fewer columns": (("columns", "count"), 14),
@@ -319,7 +339,7 @@ DAMAGES = {
     "infinitely many columns": (("columns", "count"), float("inf")),
     "columns that are no columns": (("columns",), [1] * 15),
     "a text of columns": (("columns",), "x" * 15),
-    "a kind that there is not": (("columns", "all", "fields", "kind"), "nonsense"),
+    "a kind that there is not": (("columns", "all", "kind"), "nonsense"),
     "another number of features": (("fitted", "n_features_in_"), 14),
     "a shorter mask": (("fitted", "support_"), {"array": [True] * 14, "kind": "b"}),
     "a mask of numbers": (("fitted", "support_"), {"array": [7] * 15, "kind": "i"}),
@@ -329,22 +349,22 @@ DAMAGES = {
     "centers of another shape": (("fitted", "cluster_centers_"), {"array": [[0.5]], "kind": "f"}),
     "labels beyond all numbers": (("fitted", "labels_"), {"array": [10**30], "kind": "i"}),
     "labels of no kind": (("fitted", "labels_"), {"array": [0], "kind": "V"}),
-    "clusters that are a list": (("fitted", "_clusters"), {"list": []}),
+    "clusters that are a list": (("clusters",), {"list": []}),
     "clusters that are another piece": (
-        ("fitted", "_clusters"),
+        ("clusters"),
         {"piece": "Profile", "fields": {"measure": 1, "spread": 1.0, "weight": 1.0, "share": 1.0}},
     ),
-    "fewer profiles than chosen columns": (("fitted", "_clusters", "fields", "columns"), []),
+    "fewer profiles than chosen columns": (("clusters", "fields", "columns"), []),
     "a mean for one cluster only": (MEANS, {"array": [1.0], "kind": "f"}),
     "means that are text": (MEANS, "x"),
     "a measure that is none": ((*FIRST, "measure"), 3),
     "a spread that is text": ((*FIRST, "spread"), "x"),
     "an unknown class": (("estimator",), "Nonsense"),
     "a class that is no text": (("estimator",), ["SASClustering"]),
-    "an unknown piece": (("fitted", "_clusters", "piece"), "Nonsense"),
-    "a piece that is a list": (("fitted", "_clusters", "piece"), ["Profiles"]),
-    "a field that the piece has not": (("fitted", "_clusters", "fields"), {"columns": [], "whole": 1.0, "a\nb": 1}),
-    "fields that are a list": (("fitted", "_clusters", "fields"), [1, 2]),
+    "an unknown piece": (("clusters", "piece"), "Nonsense"),
+    "a piece that is a list": (("clusters", "piece"), ["Profiles"]),
+    "a field that the piece has not": (("clusters", "fields"), {"columns": [], "whole": 1.0, "a\nb": 1}),
+    "fields that are a list": (("clusters", "fields"), [1, 2]),
     "fitted that is a list": (("fitted",), [1]),
     "parameters that are a list": (("parameters",), [1]),
     "a preset that is text": (("preset",), "expression"),
@@ -360,7 +380,7 @@ def test_a_model_whose_parts_do_not_fit_together_is_refused(refused, plain, what
 
 @pytest.mark.parametrize("depth", [50, 300, 600, 900, 990])
 def test_lists_in_lists_in_lists_are_refused_at_any_depth(refused, plain, depth):
-    text = json.dumps(changed(plain, "fitted", "_clusters", to="DEEP"))
+    text = json.dumps(changed(plain, "clusters", to="DEEP"))
     refused(text.replace('"DEEP"', "[" * depth + "]" * depth))
 
 
@@ -373,7 +393,7 @@ def test_a_name_of_something_dangerous_is_only_a_name(refused, plain, tmp_path, 
         refused(changed(plain, "estimator", to=name))
     elif where == "piece":
         assert name not in PIECES
-        refused(changed(plain, "fitted", "_clusters", to={"piece": name, "fields": fields}))
+        refused(changed(plain, "clusters", to={"piece": name, "fields": fields}))
     else:
         refused(changed(plain, "fitted", "labels_", to={"array": [f"touch {target}"], "kind": name}))
     assert not target.exists()

@@ -110,7 +110,7 @@ def test_what_a_method_does_not_have_is_not_shown(page):
     assert "weight" in page("weights").texts("#features th")
 
 
-@pytest.mark.parametrize("kind", ["tuned", "categories and gaps"])
+@pytest.mark.parametrize("kind", ["tuned", "categories and missing values"])
 def test_what_makes_a_cluster_is_listed(page, kind):
     shown, told = page(kind), result(kind)
     for rows, text in zip(told["profiles"]["clusters"], shown.texts("#profiles ol"), strict=True):
@@ -131,7 +131,7 @@ def test_every_cluster_has_the_mark_and_the_color_of_the_figures(page):
 
 
 def test_missing_values_are_gray_and_told(page):
-    shown, drawn = page("categories and gaps"), result("categories and gaps")["heatmap"]
+    shown, drawn = page("categories and missing values"), result("categories and gaps")["heatmap"]
     i, j = next((i, j) for i, row in enumerate(drawn["values"]) for j, value in enumerate(row) if value is None)
     canvas = shown.one("#heatmap canvas")
     shown.point_at(canvas, (j + 0.5) / len(drawn["features"]), (i + 0.5) / len(drawn["values"]))

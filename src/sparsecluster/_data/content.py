@@ -73,7 +73,7 @@ def as_frame(X: Any) -> Any:
     repeated = [name for name, count in Counter(names).items() if count > 1]
     if repeated:
         raise ValueError(
-            f"Column names must be unique; {', '.join(map(repr, repeated[:5]))} occur more than once. Rename or drop "
+            f"Column names must be unique; repeated names are {', '.join(map(repr, repeated[:5]))}. Rename or drop "
             "columns."
         )
     frame = nw.from_native(X, pass_through=True, eager_only=True)

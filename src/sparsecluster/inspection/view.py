@@ -107,6 +107,8 @@ class View:
         Whether the features were standardized in the fit.
     centers : ndarray of shape (n_clusters, n_features) or None
         Mean, median or most common level of each column in each cluster, in the units of the data.
+    n_left_out : int
+        Number of columns that were not used because they are constant or missing too often.
     curves : dict of str to TuningCurve
         Tuning curves by the name of the attribute; empty if nothing was tuned.
     history : tuple or None
@@ -130,6 +132,7 @@ class View:
     weights: Floats | None = None
     standardize: bool = True
     centers: npt.NDArray[Any] | None = None
+    n_left_out: int = 0
     curves: dict[str, TuningCurve] = field(default_factory=dict)
     history: tuple[Any, ...] | None = None
     method: str = ""
@@ -357,6 +360,7 @@ def _read(estimator: Any, X: Any) -> View:
         weights=getattr(estimator, "feature_weights_", None),
         standardize=bool(getattr(estimator, "standardize", True)),
         centers=getattr(estimator, "cluster_centers_", None),
+        n_left_out=kept.n_left_out,
         curves={name: each for name, each in vars(estimator).items() if isinstance(each, TuningCurve)},
         history=None if history is None else tuple(history),
         method=type(estimator).__name__,

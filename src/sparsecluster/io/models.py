@@ -148,6 +148,7 @@ def as_dict(estimator: Any) -> dict[str, Any]:
         "has_words": reader.has_words,
         "n_chosen": int(kept.n_chosen),
         "n_features": int(kept.n_features),
+        "n_left_out": int(kept.n_left_out),
         "clusters": _encoded(kept.clusters),
         "fitted": {key: _encoded(getattr(estimator, key)) for key in SAVED if hasattr(estimator, key)},
     }
@@ -278,13 +279,13 @@ def _restored(entry: dict[str, Any]) -> SavedModel:
         "preset must be null or an object with a boolean `log`",
     )
     _must(isinstance(entry["has_words"], bool), "has_words must be true or false")
-    for key in ("n_chosen", "n_features"):
+    for key in ("n_chosen", "n_features", "n_left_out"):
         _must(_is_count(entry[key]), f"{key} must be a whole number")
     _check_fits(type(estimator).__name__, fitted, clusters)
     for key, value in fitted.items():
         setattr(estimator, key, value)
     reader = TableReader(names or [f"x{a}" for a in range(len(kinds))], kinds, entry["has_words"])
-    estimator._kept = Kept(reader, clusters, entry["n_chosen"], entry["n_features"])
+    estimator._kept = Kept(reader, clusters, *(entry[key] for key in ("n_chosen", "n_features", "n_left_out")))
     return SavedModel(estimator, names, preset)
 
 

@@ -188,7 +188,8 @@ class SparseClusterer(SelectorMixin, ClusterMixin, BaseEstimator):
         if centers is not None:
             self.cluster_centers_ = centers
         clusters = self._clusters_of(reading, features, found, order)
-        self._kept = Kept(reading.reader, clusters, found.subset.size, reading.n_features)
+        n_left_out = reading.n_columns - reading.source.columns.size
+        self._kept = Kept(reading.reader, clusters, found.subset.size, reading.n_features, n_left_out)
         return self
 
     def _clusters_of(self, reading: Reading, features: Features, found: Result, order: Order) -> Clusters | None:

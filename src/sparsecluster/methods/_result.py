@@ -36,12 +36,15 @@ class Kept(NamedTuple):
         Assigns new samples to the clusters. None if the method cannot do this.
     n_chosen, n_features : int
         Number of selected features and of all features.
+    n_left_out : int
+        Number of columns that are constant or missing too often.
     """
 
     reader: Reader
     clusters: Clusters | None
     n_chosen: int
     n_features: int
+    n_left_out: int = 0
 
 
 class Array(NamedTuple):

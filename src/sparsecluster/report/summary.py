@@ -181,7 +181,7 @@ def _features(view: View) -> dict[str, Any]:
         "rows": rows,
         "left_out": max(0, scores.size - MOST_FEATURES),
         "rest": float(rest.mean()) if rest.size else None,
-        "constant": int((~is_chosen & (scores == 0)).sum()),
+        "constant": view.n_left_out,
     }
 
 
