@@ -268,7 +268,7 @@ def _not_drawn(view: View, n_columns: int) -> str | None:
     """Return why the components of so many features are not drawn; None if they are."""
     n_values = view.labels.size * n_columns
     if view.no_values is None and not view.is_sparse and n_values > MOST_VALUES:
-        return f"There are {n_values:,} values, but components are computed for at most {MOST_VALUES:,} values."
+        return f"{n_values:,} values are too many to compute principal components; the limit is {MOST_VALUES:,}."
     return view.no_values
 
 
