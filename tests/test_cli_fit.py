@@ -10,11 +10,12 @@ import scipy.sparse as sp
 from typer.testing import CliRunner
 
 from sparsecluster import ExpressionScaler, SASClustering, adjusted_rand_index, error_rate, load_model, rand_index
+from sparsecluster._data import reading
 from sparsecluster.cli import app
 from sparsecluster.datasets import mixed_groups, shifted_groups
 from sparsecluster.inspection import inspect
-from sparsecluster.inspection import view as view_module
-from sparsecluster.io import read_table
+from sparsecluster.io import read_table, tables, text
+from sparsecluster.io.models import read_model
 from sparsecluster.methods.registry import METHODS
 from sparsecluster.report import report_page, summarize
 
@@ -133,7 +134,7 @@ def test_genes_in_rows_with_the_preset_for_expression(tmp_path):
     X = pd.DataFrame(ExpressionScaler().fit_transform(counts), index=IDS, columns=counts.columns)
     assert_written(out, SASClustering(3).fit(X), X, IDS, list(counts.columns))
     # The model knows how its tables are prepared.
-    assert load_model(out / "model.json").preset_ == {"name": "expression", "log": True}
+    assert read_model(out / "model.json").preset == {"name": "expression", "log": True}
     assert_predicts(out, file, "--transpose")
 
 
@@ -223,15 +224,15 @@ def test_json_says_the_main_numbers_and_the_files(tmp_path, file):
 
 @pytest.mark.parametrize("truth", [(), ("--truth", "group")])
 def test_all_files_come_from_one_reading_of_the_table(tmp_path, monkeypatch, truth):
+    """The file is parsed once, its columns are looked at once, and they are encoded once."""
     data, calls = tmp_path / "known.csv", []
-    TABLE.assign(group=GROUPS).to_csv(data, index_label="name")
-    for name in ("_read", "_as_numbers"):
-        own = getattr(view_module, name)
-        monkeypatch.setattr(view_module, name, lambda *given, own=own, name=name: (calls.append(name), own(*given))[1])
-    # What predicting reads is not read again for the distances.
-    monkeypatch.setattr(SASClustering, "_new_values", lambda self, X: calls.append("_new_values"))
+    TABLE.assign(group=GROUPS, word=np.where(GROUPS == 1, "a", "b")).to_csv(data, index_label="name")
+    for module, name in ((reading, "contents"), (reading, "encoded"), (reading, "recoded"), (text, "text_frame")):
+        own = getattr(module, name)
+        monkeypatch.setattr(module, name, lambda *given, own=own, name=name: (calls.append(name), own(*given))[1])
+    monkeypatch.setattr(tables, "text_frame", text.text_frame)
     done("fit", data, "-k", 3, "--size", 4, "--report", *truth, "--out", tmp_path / "out")
-    assert calls == ["_read", "_as_numbers"]
+    assert calls == ["text_frame", "contents", "encoded"]
 
 
 def test_quiet_prints_nothing_and_writes_everything(tmp_path, file):

@@ -1,66 +1,20 @@
 """The report in a real browser, from a file and offline: it draws, answers to hand and keyboard, and is safe."""
 
 import re
-import shutil
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import numpy as np
 import pytest
 
-from sparsecluster import SASClustering, write_report
-from sparsecluster.datasets import shifted_groups
-from sparsecluster.report import report_page
-
 pytest.importorskip("pandas")
 pytest.importorskip("selenium", reason="the report is tried in a browser by selenium: pip install selenium")
-from selenium import webdriver
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.keys import Keys
 
-from tests.helpers.report import FLAGS, FRAME, HOSTILE, RESULTS, Shown, result
-
-
-@pytest.fixture(scope="module")
-def driver():
-    programs = [shutil.which(name) for name in ("chromium", "chromium-browser", "google-chrome")]
-    program, chauffeur = next(filter(None, programs), None), shutil.which("chromedriver")
-    if program is None or chauffeur is None:
-        pytest.skip("the report is tried in Chromium, and there is no chromium or no chromedriver on this machine")
-    options = webdriver.ChromeOptions()
-    options.binary_location = program
-    for flag in FLAGS:
-        options.add_argument(f"--{flag}")
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    made = webdriver.Chrome(options=options, service=webdriver.ChromeService(chauffeur))
-    made.set_page_load_timeout(200)
-    made.set_script_timeout(200)
-    yield made
-    made.quit()
-
-
-@pytest.fixture
-def page(driver, tmp_path):
-    """Opens a page from a file; it is ready, and nothing was said on the console, then and at the end of the test."""
-    opened = []
-
-    def open_(kind):
-        file = tmp_path / "report.html"
-        file.write_text(report_page(result(kind)), encoding="utf-8")
-        driver.get_log("browser")
-        driver.get(file.as_uri())
-        opened.append(Shown(driver))
-        assert opened[-1].js("return document.documentElement.dataset.ready") == "yes"
-        # Pages that glide are not where they will be.
-        opened[-1].js("document.documentElement.style.scrollBehavior = 'auto'")
-        return opened[-1]
-
-    yield open_
-    for each in opened:
-        each.media()
-    driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
-    assert driver.get_log("browser") == []
-
+from tests.helpers.browser import driver as driver
+from tests.helpers.browser import page as page
+from tests.helpers.report import FRAME, HOSTILE, RESULTS, result
 
 # ---------------------------------------------------------------- every kind of result
 
@@ -131,7 +85,7 @@ def test_every_cluster_has_the_mark_and_the_color_of_the_figures(page):
 
 
 def test_missing_values_are_gray_and_told(page):
-    shown, drawn = page("categories and missing values"), result("categories and gaps")["heatmap"]
+    shown, drawn = page("categories and missing values"), result("categories and missing values")["heatmap"]
     i, j = next((i, j) for i, row in enumerate(drawn["values"]) for j, value in enumerate(row) if value is None)
     canvas = shown.one("#heatmap canvas")
     shown.point_at(canvas, (j + 0.5) / len(drawn["features"]), (i + 0.5) / len(drawn["values"]))
@@ -371,56 +325,3 @@ def test_nothing_is_loaded_and_nothing_could_be(page):
     told = [each["message"] for each in shown.driver.get_log("browser")]
     assert len(told) >= 5
     assert all("Content Security Policy" in each for each in told)
-
-
-# ---------------------------------------------------------------- light, dark and paper
-
-
-def luminance(color):
-    parts = [int(each) / 255 for each in re.findall(r"\d+", color)[:3]]
-    red, green, blue = (each / 12.92 if each <= 0.04045 else ((each + 0.055) / 1.055) ** 2.4 for each in parts)
-    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
-
-
-def contrast(one, other):
-    high, low = sorted((luminance(one), luminance(other)), reverse=True)
-    return (high + 0.05) / (low + 0.05)
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_text_can_be_read_in_the_light_and_in_the_dark(page, scheme):
-    shown = page("hostile")
-    shown.media(prefers_color_scheme=scheme)
-    pairs = shown.js("""const own = (e) => [...e.childNodes].some((n) => n.nodeType === 3 && n.data.trim());
-        return [...document.querySelectorAll("body *:not(script)")].filter(own).map((e) => {
-          let under = e;
-          while (getComputedStyle(under).backgroundColor === "rgba(0, 0, 0, 0)") under = under.parentElement;
-          const style = getComputedStyle(e), ink = e.tagName === "text" ? style.fill : style.color;
-          return [ink, getComputedStyle(under).backgroundColor, e.tagName];
-        })""")
-    assert {"P", "TD", "A", "BUTTON", "LI", "text", "PRE", "H1"} <= {tag for *_, tag in pairs}
-    assert min(contrast(ink, paper) for ink, paper, _ in pairs) >= 4.5
-    assert (luminance(shown.one("body").value_of_css_property("background-color")) < 0.1) == (scheme == "dark")
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_paper_is_white_and_has_no_buttons(page, scheme):
-    shown = page("tuned")
-    shown.media("print", prefers_color_scheme=scheme)
-    assert not any(each.is_displayed() for each in shown.all("nav, .bar, #tip"))
-    assert shown.one("#projection .pair svg").is_displayed()
-    assert luminance(shown.one("body").value_of_css_property("background-color")) == 1
-    assert luminance(shown.one(".lead").value_of_css_property("color")) == 0
-
-
-# ---------------------------------------------------------------- large
-
-
-def test_twenty_thousand_features_make_a_page_of_a_few_megabytes_that_opens(driver, tmp_path):
-    table = shifted_groups(mu=2.0, n_features=20_000, group_size=34, seed=0).X[:100]
-    file = tmp_path / "large.html"
-    write_report(SASClustering(3, n_features_to_select=50, n_init=1).fit(table), table, file)
-    assert file.stat().st_size < 8e6
-    driver.get(file.as_uri())
-    assert driver.execute_script("return document.documentElement.dataset.ready") == "yes"
-    assert driver.get_log("browser") == []

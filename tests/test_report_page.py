@@ -4,6 +4,7 @@ import pytest
 
 from sparsecluster import SASClustering
 from sparsecluster.datasets import shifted_groups
+from sparsecluster.inspection import inspect
 from sparsecluster.report import report_page, summarize
 
 SHOWN = (
@@ -15,7 +16,7 @@ SHOWN = (
 @pytest.fixture(scope="module")
 def summary():
     X = shifted_groups(mu=3.0, n_features=20, n_useful=5, group_size=10, seed=0).X
-    return summarize(SASClustering(3, n_features_to_select=5, n_init=1).fit(X), X)
+    return summarize(inspect(SASClustering(3, n_features_to_select=5, n_init=1).fit(X), X))
 
 
 @pytest.mark.parametrize("key", SHOWN)

@@ -7,7 +7,7 @@ import scipy.sparse as sp
 import sparsecluster
 import sparsecluster.scanpy as ssc
 from sparsecluster import SASClustering
-from sparsecluster._features.sparse import SparseSource
+from sparsecluster._data.source_sparse import SparseSource
 from sparsecluster.inspection import Projection
 from tests.helpers.common import three_groups
 
@@ -36,7 +36,7 @@ def assert_written(adata, found, key="sas", genes=slice(None)):
     assert told["version"] == sparsecluster.__version__
     assert told["params"]["n_clusters"] == str(found.n_clusters)
     if found.gap_curve_ is not None:
-        for name, values in (("s", "sizes"), ("gap", "gap"), ("error", "error")):
+        for name, values in (("s", "values"), ("gap", "score"), ("error", "error")):
             np.testing.assert_array_equal(told["gap"][name], getattr(found.gap_curve_, values))
     else:
         assert told["gap"] == {}

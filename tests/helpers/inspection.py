@@ -9,7 +9,7 @@ from scipy import sparse
 
 from sparsecluster import SASClustering
 from sparsecluster._data.kinds import SquaredEuclidean
-from sparsecluster._data.reading import TableReader
+from sparsecluster._data.reading import Given, TableReader, read_columns
 from sparsecluster.methods._result import Kept
 
 TRUTH = np.repeat([0, 1, 2], [20, 14, 8])
@@ -88,5 +88,6 @@ def named(frame, labels, chosen=None, **more):
     p = frame.shape[1]
     names = np.array(frame.columns, dtype=object)
     chosen = np.ones(p, bool) if chosen is None else chosen
-    reader = SASClustering().read(frame).reader
+    kinds = read_columns(Given(frame, True, names, names), "auto").kinds
+    reader = TableReader(list(names), kinds, True)
     return Result(labels, chosen, np.linspace(0.9, 0.1, p), reader, feature_names_in_=names, **more)

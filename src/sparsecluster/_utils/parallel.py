@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from typing import Any, NamedTuple, TypeVar
@@ -35,7 +36,13 @@ class Workers(NamedTuple):
             # Kernels release the GIL, and threads share the data, so nothing is copied or pickled.
             parallel = joblib.Parallel(n_jobs=n_jobs, require="sharedmem", return_as="generator")
             results = parallel(joblib.delayed(function)(task) for task in tasks)
-        yield from self.progress.track(results, what, len(tasks))
+        try:
+            yield from self.progress.track(results, what, len(tasks))
+        finally:
+            # After Ctrl-C joblib would warn of the tasks that it cancels, which is what was asked for.
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", UserWarning)
+                getattr(results, "close", lambda: None)()
 
 
 ONE_THREAD = Workers(n_jobs=1)
