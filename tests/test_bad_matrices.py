@@ -256,7 +256,7 @@ def sees_one_pair():
 
 @pytest.mark.parametrize(
     ("content", "why"),
-    [(0.0, "constant"), (np.nan, "missing too often"), (sees_one_pair(), "too often missing")],
+    [(0.0, "constant"), (np.nan, "missing too often"), (sees_one_pair(), "missing too often")],
     ids=["zeros", "missing", "one pair"],
 )
 def test_a_matrix_that_says_nothing_is_kept_out_by_name(strict, content, why):

@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 from scipy import sparse
 
+import sparsecluster._features.features
 import sparsecluster._search.solve
 from sparsecluster import SASClustering, rand_index
 from tests.helpers.common import refuses
@@ -300,8 +301,8 @@ def test_a_sample_keeps_the_memory_of_pairs_small(monkeypatch):
         seen.append(self.n_samples)
         return pairs(self, subset)
 
-    pairs = sparsecluster._features.base.Features.pairs
-    monkeypatch.setattr(sparsecluster._features.base.Features, "pairs", watched)
+    pairs = sparsecluster._features.features.Features.pairs
+    monkeypatch.setattr(sparsecluster._features.features.Features, "pairs", watched)
     monkeypatch.setattr(sparsecluster._search.solve, "MOST_PAIRED", 100)
     fit_kind("manhattan", MANY_X, n_features_to_select=6, subsample=240)
     assert set(seen) == {60}

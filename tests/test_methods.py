@@ -74,7 +74,7 @@ def test_titles_tell_the_methods_apart():
 def test_every_planned_method_has_a_paper_with_its_year_and_is_not_there(name):
     assert re.search(r"\w+.*\((1[89]|20)\d\d\), \w+", PLANNED[name])
     assert name not in METHODS
-    with refuses(f"'{name}' is not available yet", "Available are sas, sparse-kmeans"):
+    with refuses(f"'{name}' is not available yet", "Available methods are sas, sparse-kmeans"):
         make_method(name, 3)
 
 
@@ -91,7 +91,7 @@ def test_a_method_is_made_with_the_clusters_and_parameters_asked_for(name):
     ("word", "meant"), [("sparse-kmean", "sparse-kmeans"), ("Cosa", "cosa"), ("ifpca", "if-pca"), ("zzz", None)]
 )
 def test_unknown_methods_are_answered_by_the_known_and_the_nearest(word, meant):
-    with refuses(f"There is no method '{word}'", "available are sas, sparse-kmeans") as refused:
+    with refuses(f"There is no method '{word}'", "available methods are sas, sparse-kmeans") as refused:
         make_method(word, 3)
     assert all(name in str(refused.value) for name in METHODS)
     assert str(refused.value).endswith(f"Did you mean '{meant}'?") == (meant is not None)

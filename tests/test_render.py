@@ -385,7 +385,7 @@ def test_what_there_is_not_is_answered_in_one_line_by_what_there_is(tmp_path, ar
 @pytest.mark.parametrize("name", ["table-1a", "figure-kappa"])
 def test_the_cells_that_a_message_names_can_be_asked_for(tmp_path, name):
     said = reproduce(name, "--cells", "nothing=0", "--out", tmp_path).stderr
-    cells = said.split("; it has ")[1].split("; ")[0]
+    cells = said.split("whose cells are ")[1].split("; ")[0]
     assert reproduce(name, "--cells", cells, "--methods", "limit", "--repeats", 1, "--out", tmp_path).exit_code == 0
 
 
