@@ -279,7 +279,7 @@ def usable_columns(table: ColumnTable, names: Sequence[str], has_missing: bool) 
     enough = observed_enough(observed_counts(values), len(values)) if has_missing else np.ones(values.shape[1], bool)
     constant = ~varies(values)
     for a, kind in enumerate(table.kinds):
-        if not kind.tells_apart(values[:, a], names[a]):
+        if kind.is_tried and not kind.tells_apart(values[:, a], names[a]):
             constant[a] = True
     return left_out(names, COLUMNS, enough & constant, ~enough)
 

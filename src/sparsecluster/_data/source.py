@@ -18,7 +18,7 @@ from .arrange import arrangement
 from .centers import table_centers
 from .check_matrices import count_distinct
 from .checks import observed_counts, observed_enough, varies
-from .kinds import Dissimilarity, Precomputed
+from .kinds import Dissimilarity, Precomputed, SquaredEuclidean
 
 
 class SampleSource(Protocol):
@@ -96,7 +96,8 @@ class TableSource:
         """Whether all columns are compared by the squared difference of their codes."""
         values = self.table.values
         return all(
-            kind.is_squared_difference(values[:, a]) for kind, a in zip(kinds, self.columns.tolist(), strict=True)
+            isinstance(kind, SquaredEuclidean) or kind.is_squared_difference(values[:, a])
+            for kind, a in zip(kinds, self.columns.tolist(), strict=True)
         )
 
     @property

@@ -70,6 +70,8 @@ class Dissimilarity(ABC):
         Whether codes are only names of levels, so that their numerical values have no meaning.
     keeps_numbers : bool
         Whether numbers are their own codes, so that a numeric table need not be copied.
+    is_tried : bool
+        Whether `pairs` is tried on a few values before the work starts, since it may not be a dissimilarity.
     scale : {"number", "rank", "level"}
         Whether the codes are numbers, ranks of ordered levels, or names of levels.
     levels : tuple or None
@@ -81,6 +83,7 @@ class Dissimilarity(ABC):
     can_be_saved: ClassVar[bool] = True
     codes_are_names: ClassVar[bool] = False
     keeps_numbers: bool = False
+    is_tried: ClassVar[bool] = True
 
     # ------------------------------------------------------------ reading
 

@@ -95,6 +95,7 @@ class Hamming(Dissimilarity):
 
     words = "same level or not"
     has_center = True
+    is_tried = False
     codes_are_names = True
     features = staticmethod(coordinate_features)
     scale = "level"
@@ -120,9 +121,6 @@ class Hamming(Dissimilarity):
     def is_squared_difference(self, codes: Table) -> bool:
         return np.unique(codes).size == 2
 
-    def tells_apart(self, codes: Table, column: str) -> bool:
-        return True
-
     def measure(self, codes: Any, labels: Any, k: int) -> LevelMeasure:
         return LevelMeasure.make(codes, labels, k)
 
@@ -142,6 +140,7 @@ class Ordinal(Dissimilarity):
 
     words = "distance of ranks"
     has_center = True
+    is_tried = False
     features = staticmethod(distance_features)
     scale = "rank"
 
@@ -166,9 +165,6 @@ class Ordinal(Dissimilarity):
 
     def pairs(self, left: Table, right: Table) -> Floats:
         return Distance().pairs(left, right)
-
-    def tells_apart(self, codes: Table, column: str) -> bool:
-        return True
 
     def measure(self, codes: Any, labels: Any, k: int) -> SortedMeasure:
         return SortedMeasure.make(codes, labels, k)

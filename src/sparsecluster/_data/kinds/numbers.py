@@ -95,6 +95,7 @@ class SquaredEuclidean(Numbers):
 
     words = "squared difference"
     has_center = True
+    is_tried = False
     features = staticmethod(coordinate_features)
 
     def pairs(self, left: Table, right: Table) -> Floats:
@@ -105,9 +106,6 @@ class SquaredEuclidean(Numbers):
         return Block(codes[:, None])
 
     def is_squared_difference(self, codes: Table) -> bool:
-        return True
-
-    def tells_apart(self, codes: Table, column: str) -> bool:
         return True
 
     def measure(self, codes: Any, labels: Any, k: int) -> MeanMeasure:
@@ -169,13 +167,11 @@ class Distance(Numbers):
 
     words = "distance"
     has_center = True
+    is_tried = False
     features = staticmethod(distance_features)
 
     def pairs(self, left: Table, right: Table) -> Floats:
         return np.asarray(np.abs(left[:, None] - right[None, :]), dtype=np.float64)
-
-    def tells_apart(self, codes: Table, column: str) -> bool:
-        return True
 
     def measure(self, codes: Any, labels: Any, k: int) -> SortedMeasure:
         return SortedMeasure.make(codes, labels, k)
