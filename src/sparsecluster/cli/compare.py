@@ -96,11 +96,13 @@ def _print(frame, agreement) -> None:  # type: ignore[no-untyped-def]
 
 
 def _markdown(frame, agreement) -> str:  # type: ignore[no-untyped-def]
+    from .._utils.markdown import escaped, markdown_table
+
+    def cell(value) -> str:  # type: ignore[no-untyped-def]
+        return escaped(value) if isinstance(value, str) else "" if value != value else f"{value:.3f}"
+
     def table(given) -> str:  # type: ignore[no-untyped-def]
-        lines = [["", *map(str, given.columns)], ["---"] * (given.shape[1] + 1)]
-        for name, row in given.iterrows():
-            cells = [value if isinstance(value, str) else "" if value != value else f"{value:.3f}" for value in row]
-            lines.append([str(name), *(cell.replace("|", "\\|").replace("<", "&lt;") for cell in cells)])
-        return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+        rows = [[name, *map(cell, row)] for name, row in given.iterrows()]
+        return markdown_table(["", *given.columns], rows)
 
     return f"# Comparison\n\n{table(frame)}\n\n## Agreement (adjusted Rand index)\n\n{table(agreement)}\n"
