@@ -22,6 +22,7 @@ from .checks import too_few_distinct as too_few
 from .content import Content, contents
 from .kinds import Dissimilarity, SquaredEuclidean
 from .metric import Metric, asked_by_column, group_numbers, kind_for
+from .names import DefaultNames
 from .source import ColumnTable, MatrixSource, SampleSource, TableSource
 from .source_sparse import SparseSource, varying
 
@@ -351,7 +352,7 @@ def read_matrices(X: Any, request: Request) -> Reading:
     """Read p matrices of shape (n, n): an array of shape (p, n, n), a list of arrays, or a function of the number."""
     matrices, seen, most = check_matrices(X)
     n, p = matrices.n_samples, matrices.count
-    names = [f"x{a}" for a in range(p)]
+    names = DefaultNames(p)
     groups = group_numbers(request.feature_groups, names)
     usable, notes = usable_matrices(seen, most, names)
     check_samples_observed(matrices, usable)

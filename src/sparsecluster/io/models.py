@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._data.kinds import KINDS, MEASURES, Dissimilarity
+from .._data.names import DefaultNames
 from .._data.profiles import Profile, Profiles
 from .._data.reading import TableReader
 from .._search.curve import TuningCurve
@@ -284,7 +285,7 @@ def _restored(entry: dict[str, Any]) -> SavedModel:
     _check_fits(type(estimator).__name__, fitted, clusters)
     for key, value in fitted.items():
         setattr(estimator, key, value)
-    reader = TableReader(names or [f"x{a}" for a in range(len(kinds))], kinds, entry["has_words"])
+    reader = TableReader(names or DefaultNames(len(kinds)), kinds, entry["has_words"])
     estimator._kept = Kept(reader, clusters, *(entry[key] for key in ("n_chosen", "n_features", "n_left_out")))
     return SavedModel(estimator, names, preset)
 

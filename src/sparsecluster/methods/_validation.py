@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ import scipy.sparse
 from sklearn.utils.validation import validate_data
 
 from .._data.content import as_frame, holds_words, word_columns
+from .._data.names import DefaultNames
 from .._data.reading import Given
 from .._utils.checks import check_count, listed
 
@@ -48,10 +50,10 @@ def checked(estimator: Any, X: Any, *, reset: bool, has_words: bool = False) -> 
     return Given(X, words, names, keys if is_usable else names, hasattr(estimator, "feature_names_in_"))
 
 
-def names_of(estimator: Any) -> list[str]:
+def names_of(estimator: Any) -> Sequence[str]:
     """Return the names of all columns seen in `fit`."""
     names = getattr(estimator, "feature_names_in_", None)
-    return [f"x{a}" for a in range(estimator.n_features_in_)] if names is None else list(names)
+    return DefaultNames(estimator.n_features_in_) if names is None else list(names)
 
 
 def refuse_sparse(name: str, X: Any) -> None:
