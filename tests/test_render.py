@@ -19,7 +19,7 @@ from sparsecluster.experiments.figures import FIGURES, draw, means
 from sparsecluster.experiments.pages import render
 from sparsecluster.experiments.render import comma_separated, grids, lines_of, markdown, web_page
 from sparsecluster.experiments.runner import Record, Results, append
-from sparsecluster.experiments.summary import summarize
+from sparsecluster.experiments.summary import summaries_of
 
 TABLE = EXPERIMENTS["table-1a"]
 HARD = {"mu": 0.6, "p": 100}
@@ -45,7 +45,7 @@ RESULTS = results_of(
 
 
 def summary_of(method, cell=HARD, experiment=TABLE, results=RESULTS, measure="rand"):
-    return next(s for s in summarize(experiment, results, measure) if s.method == method and s.cell == cell)
+    return next(s for s in summaries_of(experiment, results, measure) if s.method == method and s.cell == cell)
 
 
 def cell_of(method, **options):
@@ -73,7 +73,7 @@ def test_one_repeat_has_no_spread():
 
 
 def test_every_cell_and_method_has_a_summary_run_or_not():
-    summaries = summarize(TABLE, RESULTS, "rand")
+    summaries = summaries_of(TABLE, RESULTS, "rand")
     assert len(summaries) == 20 * 6
     assert sum(each.n == 0 for each in summaries) == 120 - 4
     assert all(math.isnan(each.mean) for each in summaries if each.n == 0)

@@ -11,7 +11,7 @@ import numpy as np
 from .contenders import title_of
 from .experiment import Experiment, values_of
 from .runner import Results
-from .summary import HEADINGS, LIMITS, Summary, shown, summarize
+from .summary import HEADINGS, LIMITS, Summary, shown, summaries_of
 
 OURS = "sas"
 SMALLER_IS_BETTER = ("difference", "error", "time")
@@ -41,7 +41,7 @@ def findings(experiment: Experiment, results: Results) -> list[str]:
     """
     sentences = []
     for measure in experiment.measures:
-        summaries = [each for each in summarize(experiment, results, measure) if each.n > 1]
+        summaries = [each for each in summaries_of(experiment, results, measure) if each.n > 1]
         sentences += [line for line in (_ours(summaries, measure), *_published(summaries, measure)) if line]
         if measure == "time":
             sentences += _ratios(summaries)

@@ -13,7 +13,7 @@ from .contenders import title_of
 from .experiment import Experiment, values_of
 from .findings import findings
 from .runner import Results
-from .summary import HEADINGS, Summary, shown, summarize
+from .summary import HEADINGS, Summary, shown, summaries_of
 
 NOT_AVAILABLE, NOT_RUN = "not available", "not run"
 
@@ -65,7 +65,7 @@ def grids(experiment: Experiment, results: Results) -> list[Grid]:
     """
     made = []
     for measure in experiment.measures:
-        summaries = summarize(experiment, results, measure)
+        summaries = summaries_of(experiment, results, measure)
         block_keys = [key for key in experiment.cells[0] if key != experiment.across]
         columns = list(dict.fromkeys(cell.get(experiment.across) for cell in experiment.cells))
         rows: dict[tuple[Any, ...], dict[Any, list[str]]] = {}
@@ -168,7 +168,7 @@ def comma_separated(experiment: Experiment, results: Results) -> str:
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow([*keys, "method", "measure", *columns])
     for measure in experiment.measures:
-        for each in summarize(experiment, results, measure):
+        for each in summaries_of(experiment, results, measure):
             paper = each.printed or (None, None)
             numbers = [each.n, each.mean, each.sd, each.error, *paper, each.limit]
             cells = ["" if value is None or value != value else value for value in numbers]

@@ -59,7 +59,7 @@ class Summary(NamedTuple):
         return self.sd / math.sqrt(self.n) if self.n > 1 else math.nan
 
 
-def summarize(experiment: Experiment, results: Results, measure: str) -> list[Summary]:
+def summaries_of(experiment: Experiment, results: Results, measure: str) -> list[Summary]:
     """Summarize one measure.
 
     Parameters
