@@ -8,7 +8,7 @@ import pytest
 from scipy import sparse
 
 from sparsecluster import SASClustering
-from sparsecluster._data.kinds.levels import indicators
+from sparsecluster._data.kinds.dissimilarity import indicators
 from sparsecluster.inspection import Projection, _components
 from sparsecluster.inspection._components import dense_plane, sparse_plane
 from sparsecluster.inspection._scaling import centered, standardized

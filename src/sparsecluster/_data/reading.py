@@ -16,7 +16,7 @@ from .._utils.arrays import Floats, Subset, Table
 from .._utils.checks import check_count
 from .arrange import Arrangement, arrangement, matrix_arrangement
 from .arrange_sparse import sparse_arrangement
-from .check_matrices import check_cross, check_matrices, check_samples_observed, count_distinct, usable_matrices
+from .check_matrices import check_cross, check_matrices, check_samples_observed, usable_matrices
 from .checks import check_finite, check_stored, left_out, observed_counts, observed_enough, refuse_blank, varies
 from .checks import too_few_distinct as too_few
 from .content import Content, contents
@@ -127,7 +127,7 @@ class Reading:
         n, source = self.n_samples, self.source
         check_count("n_clusters", k, 2, n, f"X has n_samples={n} rows.")
         if self.n_surely_distinct < k:
-            distinct = self._count_distinct()
+            distinct = source.count_distinct()
             if distinct < k:
                 raise too_few(distinct, k)
         if not (isinstance(source, TableSource) and source.has_missing):
@@ -146,14 +146,6 @@ class Reading:
         unused = np.ones(self.n_columns, bool)
         unused[self.source.columns] = False
         return unused
-
-    def _count_distinct(self) -> int:
-        """The exact number of distinct samples, over all columns."""
-        if isinstance(self.source, TableSource):
-            return len({row.tobytes() for row in np.ascontiguousarray(self.source.table.values + 0.0)})
-        if isinstance(self.source, MatrixSource):
-            return count_distinct(self.source.matrices)
-        return self.n_surely_distinct
 
 
 COLUMNS, MATRICES = ("column", "columns"), ("matrix", "matrices")

@@ -46,6 +46,9 @@ class SampleSource(Protocol):
     def look(self, column: int, samples: Any, at: Subset) -> Any:
         """The codes of the user's samples in one of the user's columns; for a matrix, its entries (samples, at)."""
 
+    def count_distinct(self) -> int:
+        """The number of different samples."""
+
     def centers(self, labels: Any, k: int) -> npt.NDArray[Any] | None:
         """The center of every column in every cluster, of shape (k, n_columns); None if a column has none."""
 
@@ -119,6 +122,9 @@ class TableSource:
     def look(self, column: int, samples: Any, at: Subset) -> Table:
         return self.table.values[samples, column]
 
+    def count_distinct(self) -> int:
+        return len({row.tobytes() for row in np.ascontiguousarray(self.table.values + 0.0)})
+
     def centers(self, labels: Any, k: int) -> npt.NDArray[Any] | None:
         return table_centers(self.table.values, self.table.kinds, labels, k)
 
@@ -157,6 +163,9 @@ class MatrixSource:
     def look(self, column: int, samples: Any, at: Subset) -> Table:
         matrix = self.matrices[column]
         return matrix[:, at] if isinstance(samples, slice) else matrix[np.ix_(samples, at)]
+
+    def count_distinct(self) -> int:
+        return count_distinct(self.matrices)
 
     def centers(self, labels: Any, k: int) -> None:
         return None

@@ -56,5 +56,8 @@ class SparseSource:
     def look(self, column: int, samples: Any, at: Subset) -> Table:
         return self.values[:, [column]].toarray()[samples, 0]
 
+    def count_distinct(self) -> int:
+        return sparse_arrangement(self.values, self.columns).distinct_samples
+
     def centers(self, labels: Any, k: int) -> Floats:
         return sparse_means(self.values, labels, k)

@@ -11,9 +11,10 @@ import numpy.typing as npt
 from .._data.centers import means
 from .._data.kinds.dissimilarity import Scale
 from .._utils.arrays import Floats, Subset
+from ._display import Display
 from ._kinds import difference_words
 from ._style import GRAY, cluster_names, legend, own_panels, plain, shortened, style_of, written
-from .view import Fitted, View, inspect
+from .view import View
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,7 +30,7 @@ LONGEST_LEVEL = 14
 
 
 @dataclass(frozen=True)
-class Contributions:
+class Contributions(Display):
     """The share of each cluster in the between-cluster sum of squares of each chosen feature.
 
     For numbers, the contribution of cluster k to feature a is
@@ -86,23 +87,6 @@ class Contributions:
     overall: npt.NDArray[Any]
     difference: Floats
     scales: tuple[Scale, ...]
-
-    @classmethod
-    def from_estimator(cls, estimator: Fitted, X: Any) -> Self:
-        """Make the display from a fitted estimator.
-
-        Parameters
-        ----------
-        estimator : estimator of this package
-            It must be fitted.
-        X : table of shape (n_samples, n_features) or sparse matrix
-            The data that `fit` was given.
-
-        Returns
-        -------
-        Contributions
-        """
-        return cls.from_view(inspect(estimator, X))
 
     @classmethod
     def from_view(cls, view: View) -> Self:

@@ -12,8 +12,9 @@ import numpy.typing as npt
 from .._data.metric import column_place
 from .._utils.arrays import Floats, Subset
 from .._utils.checks import check_count
+from ._display import Display
 from ._style import cluster_names, legend, own_panels, patches, plain, style_of
-from .view import Fitted, View, inspect
+from .view import View
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -61,7 +62,7 @@ class Panel(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Distributions:
+class Distributions(Display):
     """Histograms of numbers and shares of levels in each cluster, for a few features.
 
     Attributes
@@ -88,33 +89,6 @@ class Distributions:
 
     panels: tuple[Panel, ...]
     sizes: Subset
-
-    @classmethod
-    def from_estimator(
-        cls,
-        estimator: Fitted,
-        X: Any,
-        features: Sequence[str | int] | None = None,
-        max_features: int = MOST_PANELS,
-    ) -> Self:
-        """Make the display from a fitted estimator.
-
-        Parameters
-        ----------
-        estimator : estimator of this package
-            It must be fitted.
-        X : table of shape (n_samples, n_features) or sparse matrix
-            The data that `fit` was given.
-        features : sequence of str or int, default=None
-            Names or numbers of the columns to show; by default, the chosen features with the highest scores.
-        max_features : int, default=9
-            Largest number of features if `features` is not given.
-
-        Returns
-        -------
-        Distributions
-        """
-        return cls.from_view(inspect(estimator, X), features, max_features)
 
     @classmethod
     def from_view(

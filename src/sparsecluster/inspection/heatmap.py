@@ -10,6 +10,7 @@ import numpy as np
 from .._data.centers import means
 from .._utils.arrays import Floats, Subset
 from .._utils.checks import NAMES_SHOWN, and_more, check_count
+from ._display import Display
 from ._scaling import standardized
 from ._style import (
     DIVERGING,
@@ -24,7 +25,7 @@ from ._style import (
     style_of,
     written,
 )
-from .view import Fitted, View, inspect
+from .view import View
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -42,7 +43,7 @@ LEAST_NUMBERED = 0.025
 
 
 @dataclass(frozen=True)
-class Heatmap:
+class Heatmap(Display):
     """The standardized values of the samples in the chosen features, sorted by cluster.
 
     A feature of numbers, or of levels with an order, has one column. Any other categorical feature has one column per
@@ -94,29 +95,6 @@ class Heatmap:
     sizes: Subset
     n_chosen: int
     some_levels: bool = False
-
-    @classmethod
-    def from_estimator(
-        cls, estimator: Fitted, X: Any, max_samples: int = MOST_SAMPLES, max_features: int = MOST_FEATURES
-    ) -> Self:
-        """Make the display from a fitted estimator.
-
-        Parameters
-        ----------
-        estimator : estimator of this package
-            It must be fitted.
-        X : table of shape (n_samples, n_features) or sparse matrix
-            The data that `fit` was given.
-        max_samples : int, default=500
-            Largest number of samples; see `from_view`.
-        max_features : int, default=200
-            Largest number of features; see `from_view`.
-
-        Returns
-        -------
-        Heatmap
-        """
-        return cls.from_view(inspect(estimator, X), max_samples, max_features)
 
     @classmethod
     def from_view(cls, view: View, max_samples: int = MOST_SAMPLES, max_features: int = MOST_FEATURES) -> Self:

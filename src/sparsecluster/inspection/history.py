@@ -8,15 +8,16 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from .._utils.arrays import Floats, Subset
+from ._display import Display
 from ._style import STYLES, legend_above, own_axes
-from .view import Fitted, View, inspect
+from .view import View
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
 @dataclass(frozen=True)
-class History:
+class History(Display):
     """The objective after each pass of the best run of a fit.
 
     Attributes
@@ -44,22 +45,7 @@ class History:
     samples_moved: Subset | None = None
     features_changed: Subset | None = None
 
-    @classmethod
-    def from_estimator(cls, estimator: Fitted, X: Any = None) -> Self:
-        """Make the display from a fitted estimator.
-
-        Parameters
-        ----------
-        estimator : estimator of this package
-            It must be fitted.
-        X : ignored
-            Not needed; it is accepted so that all displays are made in the same way.
-
-        Returns
-        -------
-        History
-        """
-        return cls.from_view(inspect(estimator))
+    _needs_table = False
 
     @classmethod
     def from_view(cls, view: View) -> Self:

@@ -9,8 +9,9 @@ import numpy as np
 
 from .._utils.arrays import Floats, Subset
 from ._components import leading_plane
+from ._display import Display
 from ._style import EDGE, MANY_MARKS, cluster_names, counted, legend, marks, own_panels, style_of
-from .view import Fitted, View, inspect
+from .view import View
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -38,7 +39,7 @@ class Components(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Projection:
+class Projection(Display):
     """The samples in the first two principal components of the chosen features and of all features, side by side.
 
     If only a few of many features distinguish the clusters, the clusters are separated on the left and hidden in noise
@@ -75,23 +76,6 @@ class Projection:
     chosen: Components
     every: Components | None
     standardized: bool
-
-    @classmethod
-    def from_estimator(cls, estimator: Fitted, X: Any) -> Self:
-        """Make the display from a fitted estimator.
-
-        Parameters
-        ----------
-        estimator : estimator of this package
-            It must be fitted.
-        X : table of shape (n_samples, n_features) or sparse matrix
-            The data that `fit` was given.
-
-        Returns
-        -------
-        Projection
-        """
-        return cls.from_view(inspect(estimator, X))
 
     @classmethod
     def from_view(cls, view: View, all_features: bool = True) -> Self:

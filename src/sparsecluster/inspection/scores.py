@@ -9,8 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from .._utils.arrays import Floats
+from ._display import Display
 from ._style import GRAY, MANY_MARKS, STYLES, counted, legend_above, own_axes, plain
-from .view import Fitted, View, inspect
+from .view import View
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -22,7 +23,7 @@ LOG_FROM = 100
 
 
 @dataclass(frozen=True)
-class FeatureScores:
+class FeatureScores(Display):
     """The features ranked by score, which is the share 1 - Delta_a[C] / T_a that the clusters explain.
 
     Attributes
@@ -56,22 +57,7 @@ class FeatureScores:
     chosen: npt.NDArray[np.bool_]
     weights: Floats | None = None
 
-    @classmethod
-    def from_estimator(cls, estimator: Fitted, X: Any = None) -> Self:
-        """Make the display from a fitted estimator.
-
-        Parameters
-        ----------
-        estimator : estimator of this package
-            It must be fitted.
-        X : ignored
-            Not needed; it is accepted so that all displays are made in the same way.
-
-        Returns
-        -------
-        FeatureScores
-        """
-        return cls.from_view(inspect(estimator))
+    _needs_table = False
 
     @classmethod
     def from_view(cls, view: View) -> Self:

@@ -18,7 +18,7 @@ from ..._features.features import Features
 from ..._features.matrices import Matrices, MatrixFeatures
 from ..._utils.arrays import Floats, Subset, Table
 from ..check_matrices import check_matrix
-from ..content import Content
+from ..content import Content, is_missing
 
 Scale = Literal["number", "rank", "level"]
 # Number of values on which a dissimilarity is tried out before the work starts.
@@ -101,8 +101,8 @@ class Dissimilarity(ABC):
         return self.encode(content, column)
 
     def decode(self, codes: Table) -> Any:
-        """The user's values that the codes stand for."""
-        return codes
+        """The user's own values; None for missing values of a column with levels."""
+        return codes if self.levels is None else values_of(codes, self.levels)
 
     # ------------------------------------------------------------ computing
 
@@ -178,14 +178,14 @@ class Dissimilarity(ABC):
     @property
     def draws_codes(self) -> bool:
         """Whether the coordinates are the codes themselves."""
-        return type(self).coordinates is Dissimilarity.coordinates
+        return self.scale != "level" and type(self).coordinates is Dissimilarity.coordinates
 
     def coordinates(self, codes: Floats) -> Floats:
         """Coordinates for plots, of shape (n_samples, q), whose squared distances reflect the dissimilarity.
 
-        They are NaN for missing values.
+        They are NaN for missing values. By default they are the codes themselves, or indicators of the levels.
         """
-        return codes[:, None]
+        return indicators(codes) if self.scale == "level" else codes[:, None]
 
 
 # ---------------------------------------------------------------- by all pairs
@@ -225,8 +225,8 @@ class PairMeasure:
         halves = [float(kind.pairs(each, each).mean()) / 2 if each.size else np.nan for each in members]
         return cls(kind, members, halves)
 
-    def __call__(self, new: Table) -> Floats:
-        observed = np.flatnonzero(~np.isnan(new))
+    def __call__(self, new: Any) -> Floats:
+        observed = np.flatnonzero(~missing_in(new))
         apart = np.full((new.size, len(self.members)), np.nan)
         for c, (members, half) in enumerate(zip(self.members, self.halves, strict=True)):
             if members.size and observed.size:
@@ -243,6 +243,31 @@ def observed_by_cluster(codes: Table, labels: Any, k: int) -> list[Any]:
     """The observed values of each cluster."""
     observed = ~np.isnan(codes)
     return [codes[observed & (labels == c)] for c in range(k)]
+
+
+def missing_in(values: Any) -> Any:
+    """Which values of an array of numbers or objects are missing."""
+    return np.array(list(map(is_missing, values)), bool) if values.dtype == object else np.isnan(values)
+
+
+# ---------------------------------------------------------------- levels
+
+
+def values_of(codes: Table, levels: tuple[Any, ...]) -> Any:
+    """The levels that the codes stand for; None for missing values."""
+    places = np.where(np.isnan(codes), len(levels), codes).astype(int)
+    return np.array([*levels, None], dtype=object)[places]
+
+
+def indicators(codes: Floats) -> Floats:
+    """One column per level, of shape (n_samples, n_levels), NaN for missing values.
+
+    The columns are scaled so that the squared distance of two different levels is 1.
+    """
+    levels = np.unique(codes[~np.isnan(codes)])
+    table = (codes[:, None] == levels) / np.sqrt(2.0)
+    table[np.isnan(codes)] = np.nan
+    return np.asarray(table)
 
 
 # ---------------------------------------------------------------- registration

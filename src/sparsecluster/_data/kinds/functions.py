@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 
 from ..._utils.arrays import Floats, Table
-from ..content import Content, is_missing
-from .dissimilarity import SAMPLES_COMPARED, Dissimilarity, Scale, observed_by_cluster
-from .levels import ascending, codes_of, indicators, values_of
+from ..content import Content
+from .dissimilarity import SAMPLES_COMPARED, Dissimilarity, Scale
+from .levels import ascending, codes_of
+from .numbers import numbers_in
 
 FunctionOfTwo = Callable[[Any, Any], Any]
 # Number of entries of a matrix computed in one call that are also computed one by one, to check that they agree.
@@ -32,35 +33,6 @@ def all_pairs(function: FunctionOfTwo, left: Any, right: Any) -> Floats:
         # A function may fail on arrays in any way; it only has to accept two values.
         pass
     return np.array([[float(function(x, y)) for y in right] for x in left]).reshape(len(left), len(right))
-
-
-@dataclass(frozen=True)
-class FunctionMeasure:
-    """Mean of the user's function over the values of the cluster, minus half of its mean over their pairs."""
-
-    kind: Function
-    members: Sequence[Any]
-    halves: Sequence[float]
-
-    @classmethod
-    def make(cls, kind: Function, codes: Table, labels: Any, k: int) -> Self:
-        """The measure for the codes and labels of `fit`."""
-        members = [kind.decode(each) for each in observed_by_cluster(codes, labels, k)]
-        halves = [all_pairs(kind.function, each, each).mean() / 2 if len(each) else np.nan for each in members]
-        return cls(kind, members, halves)
-
-    def __call__(self, new: Any) -> Floats:
-        # New samples may have levels without a code, so they are passed as values.
-        values = new if new.dtype == object else self.kind.decode(new)
-        observed = np.array([i for i, value in enumerate(values) if not is_missing(value)], np.intp)
-        apart = np.full((len(new), len(self.members)), np.nan)
-        for c, (members, half) in enumerate(zip(self.members, self.halves, strict=True)):
-            if len(members) and observed.size:
-                apart[observed, c] = all_pairs(self.kind.function, values[observed], members).mean(axis=1) - half
-        return apart
-
-    def check(self) -> int:
-        return len(self.members)
 
 
 @dataclass(frozen=True)
@@ -94,11 +66,7 @@ class Function(Dissimilarity):
     def encode(self, content: Content, column: str) -> Any:
         if self.levels is not None:
             return codes_of(content, self.levels, float(len(self.levels)))
-        if content.numbers is None:
-            raise ValueError(
-                f"Column {column!r} held numbers in fit but does not hold numbers now. Pass it in the same form."
-            )
-        return content.numbers
+        return numbers_in(content, column)
 
     def encode_new(self, content: Content, column: str) -> Any:
         if self.levels is None:
@@ -109,11 +77,12 @@ class Function(Dissimilarity):
         new[:] = values
         return new
 
-    def decode(self, codes: Table) -> Any:
-        return codes if self.levels is None else values_of(codes, self.levels)
+    def pairs(self, left: Any, right: Any) -> Floats:
+        return all_pairs(self.function, self._values(left), self._values(right))
 
-    def pairs(self, left: Table, right: Table) -> Floats:
-        return all_pairs(self.function, self.decode(left), self.decode(right))
+    def _values(self, given: Any) -> Any:
+        # New samples may have levels without a code, so they are passed as values.
+        return given if given.dtype == object else self.decode(given)
 
     def try_pairs(self, tried: Table, column: str) -> Floats:
         try:
@@ -132,9 +101,3 @@ class Function(Dissimilarity):
         # Two functions are distinguished by their results on the first samples.
         some = codes[~np.isnan(codes)][:SAMPLES_COMPARED]
         return "", self.pairs(some, some).tobytes()
-
-    def measure(self, codes: Any, labels: Any, k: int) -> FunctionMeasure:
-        return FunctionMeasure.make(self, codes, labels, k)
-
-    def coordinates(self, codes: Floats) -> Floats:
-        return codes[:, None] if self.levels is None else indicators(codes)

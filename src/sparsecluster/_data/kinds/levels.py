@@ -38,23 +38,6 @@ def codes_of(content: Content, levels: tuple[Any, ...], unknown: float) -> Float
     return np.array([found[value] for value in values], dtype=np.float64)
 
 
-def values_of(codes: Table, levels: tuple[Any, ...]) -> Any:
-    """The levels that the codes stand for; None for missing values."""
-    places = np.where(np.isnan(codes), len(levels), codes).astype(int)
-    return np.array([*levels, None], dtype=object)[places]
-
-
-def indicators(codes: Floats) -> Floats:
-    """One column per level, of shape (n_samples, n_levels), NaN for missing values.
-
-    The columns are scaled so that the squared distance of two different levels is 1.
-    """
-    levels = np.unique(codes[~np.isnan(codes)])
-    table = (codes[:, None] == levels) / np.sqrt(2.0)
-    table[np.isnan(codes)] = np.nan
-    return np.asarray(table)
-
-
 # ---------------------------------------------------------------- equal or different
 
 
@@ -108,9 +91,6 @@ class Hamming(Dissimilarity):
         # A level that did not occur in fit gets a code of its own.
         return codes_of(content, self.levels, float(len(self.levels)))
 
-    def decode(self, codes: Table) -> Any:
-        return values_of(codes, self.levels)
-
     def pairs(self, left: Table, right: Table) -> Floats:
         return (left[:, None] != right[None, :]).astype(np.float64)
 
@@ -123,9 +103,6 @@ class Hamming(Dissimilarity):
 
     def measure(self, codes: Any, labels: Any, k: int) -> LevelMeasure:
         return LevelMeasure.make(codes, labels, k)
-
-    def coordinates(self, codes: Floats) -> Floats:
-        return indicators(codes)
 
 
 # ---------------------------------------------------------------- ordered
@@ -159,9 +136,6 @@ class Ordinal(Dissimilarity):
             known = np.array(self.levels, dtype=np.float64)
             return np.interp(content.numbers, known, np.arange(known.size))
         return codes_of(content, self.levels, np.nan)
-
-    def decode(self, codes: Table) -> Any:
-        return values_of(codes, self.levels)
 
     def pairs(self, left: Table, right: Table) -> Floats:
         return Distance().pairs(left, right)

@@ -33,11 +33,16 @@ class Numbers(Dissimilarity):
         return cls()
 
     def encode(self, content: Content, column: str) -> Floats:
-        if content.numbers is None:
-            raise ValueError(
-                f"Column {column!r} held numbers in fit but does not hold numbers now. Pass it in the same form."
-            )
-        return content.numbers
+        return numbers_in(content, column)
+
+
+def numbers_in(content: Content, column: str) -> Floats:
+    """The numbers of a column that held numbers when the data were first read."""
+    if content.numbers is None:
+        raise ValueError(
+            f"Column {column!r} held numbers in fit but does not hold numbers now. Pass it in the same form."
+        )
+    return content.numbers
 
 
 def coordinate_features(
