@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..io.text import is_number
+
 if TYPE_CHECKING:
     from ..inspection import View
 
@@ -25,16 +27,8 @@ def as_csv(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
 
 def harmless(cell: Any) -> Any:
     """Put an apostrophe before text that a spreadsheet would evaluate as a formula."""
-    starts = isinstance(cell, str) and cell[:1] in ("=", "+", "-", "@", "\t") and not _is_number(cell)
+    starts = isinstance(cell, str) and cell[:1] in ("=", "+", "-", "@", "\t") and not is_number(cell)
     return f"'{cell}" if starts else cell
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
 
 
 def labels_table(view: View) -> str:

@@ -92,8 +92,8 @@ def form_of(text: str, delimiter: str | None = None, decimal: str | None = None)
     first, body = rows[0], rows[1:]
     if decimal is None:
         cells = [cell for row in body or rows for cell in row]
-        commas = sum("," in cell and _is_number(cell.replace(".", "").replace(",", ".")) for cell in cells)
-        points = sum("." in cell and _is_number(cell) for cell in cells)
+        commas = sum("," in cell and is_number(cell.replace(".", "").replace(",", ".")) for cell in cells)
+        points = sum("." in cell and is_number(cell) for cell in cells)
         decimal = "," if delimiter != "," and commas > points else "."
     short = bool(body) and all(len(row) == len(first) + 1 for row in body)
     return TextForm(delimiter, decimal, short or _has_header(first, body, decimal), short)
@@ -112,7 +112,7 @@ def _has_header(first: list[str], body: list[list[str]], decimal: str) -> bool:
         return True
 
     def is_value(cell: str) -> bool:
-        return cell in MISSING or _is_number(cell.replace(decimal, "."))
+        return cell in MISSING or is_number(cell.replace(decimal, "."))
 
     columns = [[row[a] for row in body if a < len(row)] for a in range(len(first))]
     numeric = [a for a, column in enumerate(columns) if column and all(map(is_value, column))]
@@ -135,7 +135,8 @@ def _delimiter(lines: list[str]) -> str:
     return " " if width > 1 and times > len(lines) / 2 else ","
 
 
-def _is_number(cell: str) -> bool:
+def is_number(cell: str) -> bool:
+    """Whether a cell holds a number."""
     try:
         float(cell)
     except ValueError:
