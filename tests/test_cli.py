@@ -42,7 +42,7 @@ def demo():
 def test_demo_tells_clusters_features_gap_and_time(demo):
     sizes = re.search(r"3 clusters of (\d+), (\d+), (\d+) samples", demo).groups()
     assert sum(map(int, sizes)) == 90
-    chosen = re.search(r"(\d+) of 500 features selected", demo)[1]
+    chosen = re.search(r"(\d+) of 500 features chosen", demo)[1]
     assert f"Gap statistic for each number of features, largest at {chosen}" in demo
     assert "█" in demo
     assert re.search(r"Tuning the number of features \(1 to 500\) and fitting took \d+\.\d s", demo)

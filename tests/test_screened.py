@@ -231,7 +231,7 @@ def test_tables_with_names_keep_them():
     assert found.get_feature_names_out().tolist() == [NAMES[a] for a in np.flatnonzero(USEFUL)]
     assert found.transform(frame).shape == (30, 8)
     assert f"{NAMES[0]} (" in found.summary()
-    assert found.summary().startswith("3 clusters of 14, 10, 6 samples\n8 of 40 features selected")
+    assert found.summary().startswith("3 clusters of 14, 10, 6 samples\n8 of 40 features chosen")
     for same in (frame, pl.DataFrame(X, schema=NAMES)):
         np.testing.assert_array_equal(fit(same, threshold=8).labels_, TRUTH)
         np.testing.assert_array_equal(found.predict(same), TRUTH)

@@ -76,7 +76,7 @@ def column_place(key: Any, names: Sequence[Any], where: str) -> int:
 
 
 def group_numbers(given: Any, names: Sequence[Any]) -> Subset:
-    """One number per column, equal for columns of the same group, which are selected together."""
+    """One number per column, equal for columns of the same group, which are chosen together."""
     numbers = np.arange(len(names))
     if given is None:
         return numbers

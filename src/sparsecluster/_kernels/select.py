@@ -12,7 +12,7 @@ def largest(values, count):
     """Indices of the `count` largest values, in ascending order; ties go to the first."""
     work = values.copy()
     low, high, rank = 0, work.size - 1, work.size - count
-    # Quickselect: work[rank] becomes the smallest selected value.
+    # Quickselect: work[rank] becomes the smallest chosen value.
     while low < high:
         middle = (low + high) // 2
         # With the median of three as pivot, sorted input is not the worst case.

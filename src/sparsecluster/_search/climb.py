@@ -43,7 +43,7 @@ class Step(NamedTuple):
 
 
 class Climb(NamedTuple):
-    """The result of a climb: labels of shape (n_samples,), scores of shape (n_features,), and the selected features."""
+    """The result of a climb: labels of shape (n_samples,), scores of shape (n_features,), and the chosen features."""
 
     labels: Labels
     scores: Floats

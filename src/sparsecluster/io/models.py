@@ -370,7 +370,7 @@ def _check_fits(name: str, fitted: dict[str, Any], clusters: Any) -> None:
             "the clusters have the wrong shape",
         )
         return
-    _must(isinstance(clusters.columns, list) and len(clusters.columns) == chosen, "a selected column has no profile")
+    _must(isinstance(clusters.columns, list) and len(clusters.columns) == chosen, "a chosen column has no profile")
     _must(_is_number(clusters.whole), "the weight of the features must be a number")
     for profile in clusters.columns:
         _must(isinstance(profile, Profile) and all(map(_is_number, profile[1:])), "a profile must be made of numbers")

@@ -34,7 +34,7 @@ class SparseClusterer(SelectorMixin, ClusterMixin, BaseEstimator):
     labels_ : ndarray of shape (n_samples,)
         Cluster of each sample. Clusters are numbered from the largest (0) to the smallest.
     support_ : ndarray of shape (n_features,), dtype=bool
-        Mask of the selected features.
+        Mask of the chosen features.
     feature_scores_ : ndarray of shape (n_features,)
         Score 1 - Delta_a[C] / T_a of each feature, and 0 for columns that were left out.
     feature_weights_ : ndarray of shape (n_features,)
@@ -204,7 +204,7 @@ class SparseClusterer(SelectorMixin, ClusterMixin, BaseEstimator):
         Returns
         -------
         text : str
-            The sizes of the clusters, the number of selected features, and the features with the highest scores.
+            The sizes of the clusters, the number of chosen features, and the features with the highest scores.
         """
         check_is_fitted(self)
         sizes = np.bincount(self.labels_)
@@ -215,7 +215,7 @@ class SparseClusterer(SelectorMixin, ClusterMixin, BaseEstimator):
         return "\n".join(
             [
                 f"{sizes.size} clusters of {', '.join(map(str, sizes))} samples",
-                f"{self._kept.n_chosen} of {self._kept.n_features} features selected; the clusters explain "
+                f"{self._kept.n_chosen} of {self._kept.n_features} features chosen; the clusters explain "
                 f"{self.feature_scores_[chosen].mean():.0%} of their variation",
                 f"highest scores: {best}",
             ]
@@ -314,7 +314,7 @@ def new_values(estimator: Any, X: Any, columns: npt.NDArray[np.intp]) -> list[An
 
 
 class NearestCluster:
-    """Mixin that assigns new samples to the nearest cluster, using only the selected features and their weights."""
+    """Mixin that assigns new samples to the nearest cluster, using only the chosen features and their weights."""
 
     _kept: Kept
     support_: npt.NDArray[np.bool_]
@@ -329,7 +329,7 @@ class NearestCluster:
         return profiles._replace(columns=[profiles.columns[j] for j in np.argsort(np.argsort(order.chosen_columns))])
 
     def predict(self, X: Any) -> npt.NDArray[np.intp]:
-        """Assign samples to the nearest cluster, using only the selected features.
+        """Assign samples to the nearest cluster, using only the chosen features.
 
         In feature a, the distance of sample i to cluster C is
 
@@ -352,7 +352,7 @@ class NearestCluster:
         return self._known_clusters().nearest(self._new_values(X))
 
     def score(self, X: Any, y: None = None) -> float:
-        """Return the share of the variation of the selected features that the nearest clusters explain.
+        """Return the share of the variation of the chosen features that the nearest clusters explain.
 
         The score is
 

@@ -19,10 +19,10 @@ class Clusters(Protocol):
     """The clusters in a form that allows new samples to be assigned to them."""
 
     def nearest(self, values: Sequence[Any]) -> npt.NDArray[np.intp]:
-        """Return the nearest cluster of each sample, given the values of the selected columns."""
+        """Return the nearest cluster of each sample, given the values of the chosen columns."""
 
     def explained(self, values: Sequence[Any]) -> float:
-        """Return the share of the variation of the selected features that the nearest clusters explain."""
+        """Return the share of the variation of the chosen features that the nearest clusters explain."""
 
 
 class Kept(NamedTuple):
@@ -35,7 +35,7 @@ class Kept(NamedTuple):
     clusters : Clusters or None
         Assigns new samples to the clusters. None if the method cannot do this.
     n_chosen, n_features : int
-        Number of selected features and of all features.
+        Number of chosen features and of all features.
     n_left_out : int
         Number of columns that are constant or missing too often.
     """
@@ -68,7 +68,7 @@ class Result:
     labels : ndarray of shape (n_samples,)
         Cluster of each sample.
     subset : ndarray of shape (n_chosen,)
-        Indices of the selected features.
+        Indices of the chosen features.
     scores : ndarray of shape (n_features,)
         Score 1 - Delta_a[C] / T_a of each feature.
     weights : ndarray of shape (n_features,) or None
@@ -100,7 +100,7 @@ class Order(NamedTuple):
     clusters : ndarray of shape (n_clusters,)
         New number of each cluster; the largest cluster gets 0.
     chosen : ndarray of shape (n_chosen_columns,)
-        Feature of each selected column, in the user's order of columns.
+        Feature of each chosen column, in the user's order of columns.
     chosen_columns : ndarray of shape (n_chosen_columns,)
         Positions of these columns among the columns of the source.
     """

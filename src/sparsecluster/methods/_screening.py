@@ -223,7 +223,7 @@ def by_higher_criticism(p_values: Floats, n_samples: int) -> Subset:
 def by_false_discovery_rate(p_values: Floats, level: float) -> Subset:
     """Select features by the Benjamini-Hochberg procedure; the result may be empty.
 
-    The selected p-values are those up to the largest one that is at most level * rank / p.
+    The chosen p-values are those up to the largest one that is at most level * rank / p.
     """
     ordered = np.sort(p_values)
     good = np.flatnonzero(ordered <= level * np.arange(1, p_values.size + 1) / p_values.size)

@@ -1,4 +1,4 @@
-"""IF-PCA-HCT: features selected by Kolmogorov-Smirnov and higher criticism, then PCA and K-means (Jin and Wang)."""
+"""IF-PCA-HCT: features chosen by Kolmogorov-Smirnov and higher criticism, then PCA and K-means (Jin and Wang)."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ RANK = 1e-10
 
 
 class Projected(NamedTuple):
-    """Standardization of the selected features, the leading directions, and the cluster centers in their projection."""
+    """Standardization of the chosen features, the leading directions, and the cluster centers in their projection."""
 
     means: Floats
     units: Floats
@@ -60,9 +60,9 @@ class IFPCA(CompleteNumbers, NearestCluster, SparseClusterer):
     1. Each feature is standardized and compared with the normal distribution by the Kolmogorov-Smirnov statistic
        sqrt(n) sup_x |F_a(x) - Phi(x)|. The statistics are rescaled to the mean and standard deviation of a simulated
        null distribution (Efron's correction), from which the p-values are computed.
-    2. Features are selected up to the p-value at which higher criticism is largest: with pi the j-th smallest p-value
+    2. Features are chosen up to the p-value at which higher criticism is largest: with pi the j-th smallest p-value
        and t = j / (p + 1), HC = sqrt(p) (t - pi) / sqrt(t) / sqrt(max(sqrt(n) (t - pi) / t, 0) + 1).
-    3. The samples are clustered by K-means on the k - 1 leading left singular vectors of the selected features.
+    3. The samples are clustered by K-means on the k - 1 leading left singular vectors of the chosen features.
 
     The method has no tuning parameters.
 
@@ -80,7 +80,7 @@ class IFPCA(CompleteNumbers, NearestCluster, SparseClusterer):
     labels_ : ndarray of shape (n_samples,)
         Cluster of each sample. Clusters are numbered from the largest (0) to the smallest.
     support_ : ndarray of shape (n_features,), dtype=bool
-        Mask of the selected features, as returned by `get_support`.
+        Mask of the chosen features, as returned by `get_support`.
     feature_scores_ : ndarray of shape (n_features,)
         Score 1 - Delta_a[C] / T_a of each feature: the share of the feature that the clusters explain, in [0, 1].
         Constant columns are left out and have score 0.
@@ -91,7 +91,7 @@ class IFPCA(CompleteNumbers, NearestCluster, SparseClusterer):
     higher_criticism_ : ndarray of shape (n_features,)
         HC of each feature, and NaN for constant columns.
     embedding_ : ndarray of shape (n_samples, n_clusters - 1)
-        The leading left singular vectors. There are fewer of them if the selected features have a lower rank.
+        The leading left singular vectors. There are fewer of them if the chosen features have a lower rank.
     cluster_centers_ : ndarray of shape (n_clusters, n_features)
         Mean of each column in each cluster, in the units of X.
     n_features_in_ : int

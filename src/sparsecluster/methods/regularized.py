@@ -114,7 +114,7 @@ def chosen_by_sample(instabilities: Floats) -> Subset:
 
 
 class ShrunkenCenters(NamedTuple):
-    """Centers in the selected columns, after standardization."""
+    """Centers in the chosen columns, after standardization."""
 
     origin: Floats
     units: Floats
@@ -142,7 +142,7 @@ class RegularizedKMeans(CompleteNumbers, NearestCluster, SparseClusterer):
         (1/n) sum_k sum_{i in C_k} |x_i - m_k|^2 + sum_a l_a sqrt(m_1a^2 + ... + m_ka^2),   l_a = l / |c_a|_2,
 
     where x is centered and c_a are the K-means centers in feature a, so that features that K-means finds useful are
-    penalized less. A feature is selected if its centers are not all zero.
+    penalized less. A feature is chosen if its centers are not all zero.
 
     Parameters
     ----------

@@ -60,7 +60,7 @@ class SASClustering(NearestCluster, SparseClusterer):
         with a method `fit_predict`. "auto" is "kmeans" if the samples have coordinates (numbers and levels) and
         "hillclimb" otherwise. Both maximize the objective above.
     feature_groups : dict, sequence or None, default=None
-        Columns that are selected together, as a dict {group: columns} or as a sequence with one group name per column
+        Columns that are chosen together, as a dict {group: columns} or as a sequence with one group name per column
         and None for a column on its own. Each group is one feature, whose dissimilarity is the mean of those of its
         columns.
     standardize : bool, default=True
@@ -77,8 +77,8 @@ class SASClustering(NearestCluster, SparseClusterer):
         What the gap statistic compares: the variation that the clusters explain ("between") or the variation that is
         left within them ("within"). The formulas are given in `TuningCurve`.
     null : {"refit", "fixed"}, default="refit"
-        Whether features are selected anew on each permuted copy ("refit", as in the text of the paper), or those
-        selected on the data are kept ("fixed", as in the authors' code).
+        Whether features are chosen anew on each permuted copy ("refit", as in the text of the paper), or those
+        chosen on the data are kept ("fixed", as in the authors' code).
     rule : {"max", "1se"}, default="max"
         Choose the number of features with the largest gap ("max"), or the smallest one whose gap is within one standard
         error of it ("1se").
@@ -113,14 +113,14 @@ class SASClustering(NearestCluster, SparseClusterer):
     labels_ : ndarray of shape (n_samples,)
         Cluster of each sample. Clusters are numbered from the largest (0) to the smallest.
     support_ : ndarray of shape (n_features,), dtype=bool
-        Mask of the selected features, as returned by `get_support`.
+        Mask of the chosen features, as returned by `get_support`.
     feature_scores_ : ndarray of shape (n_features,)
         Score 1 - Delta_a[C] / T_a of each feature: the share of the feature that the clusters explain, in [0, 1]. The
         score of a feature with missing values is multiplied by the share of the samples in which it is observed.
         Columns of a feature group have the score of the group. Columns that are constant or missing too often are left
         out and have score 0.
     objective_ : float
-        Sum of the scores of the selected features.
+        Sum of the scores of the chosen features.
     cluster_centers_ : ndarray of shape (n_clusters, n_features)
         Center of each column in each cluster, in the units of X: the mean for "sqeuclidean", the median for "euclidean"
         and "manhattan", the middle level for "ordinal", and the most frequent level for "hamming". Not available if the
@@ -253,7 +253,7 @@ class SASClustering(NearestCluster, SparseClusterer):
         """Check the parameters that do not depend on the data."""
         check_parameters(vars(self))
         if isinstance(self.init, str):
-            check_choice("init", self.init, list(ROUNDS), ", or an array of labels or of selected features")
+            check_choice("init", self.init, list(ROUNDS), ", or an array of labels or of chosen features")
         if not is_auto(self.n_init):
             check_count("n_init", self.n_init, 1, advice='Use "auto" to continue until several starts agree.')
 

@@ -1,4 +1,4 @@
-"""Screening followed by clustering: features are selected by a test of each single feature."""
+"""Screening followed by clustering: features are chosen by a test of each single feature."""
 
 from __future__ import annotations
 

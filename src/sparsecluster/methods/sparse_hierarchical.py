@@ -80,7 +80,7 @@ class SparseHierarchical(BoundedWeights):
     n_clusters : int, default=3
         Number of clusters k at which the tree is cut.
     l1_bound : "auto" or float, default="auto"
-        Upper bound b of |w|_1, at least 1. With b = 1 a single feature is selected, and for b >= sqrt(p) the bound has
+        Upper bound b of |w|_1, at least 1. With b = 1 a single feature is chosen, and for b >= sqrt(p) the bound has
         no effect. "auto" chooses b by the gap statistic.
     linkage : {"average", "complete", "single", "weighted", "centroid", "median", "ward"}, default="average"
         Distance between two clusters, with the names of SciPy. "ward", "centroid" and "median" need samples with

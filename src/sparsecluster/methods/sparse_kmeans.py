@@ -36,7 +36,7 @@ class SparseKMeans(NearestCluster, BoundedWeights):
     where Delta_a[C] is the within-cluster sum of squares of feature a, and T_a is the same with all samples in one
     cluster. For given C, the weights are w = S(g, D) / |S(g, D)|_2 with g_a = T_a - Delta_a[C], where S is the soft
     threshold. D is 0 if this satisfies the L1 bound, and otherwise it is chosen, in closed form, such that |w|_1 = b.
-    For given w, the clusters are those of K-means on features multiplied by sqrt(w_a). A feature is selected if its
+    For given w, the clusters are those of K-means on features multiplied by sqrt(w_a). A feature is chosen if its
     weight is not zero.
 
     Parameters
@@ -44,7 +44,7 @@ class SparseKMeans(NearestCluster, BoundedWeights):
     n_clusters : int, default=3
         Number of clusters k.
     l1_bound : "auto" or float, default="auto"
-        Upper bound b of |w|_1, at least 1. With b = 1 a single feature is selected, and for b >= sqrt(p) the bound has
+        Upper bound b of |w|_1, at least 1. With b = 1 a single feature is chosen, and for b >= sqrt(p) the bound has
         no effect. "auto" chooses b by the gap statistic.
     bounds : sequence of float or None, default=None
         Values of b that "auto" compares. By default, 10 values from 1.2 to 0.9 sqrt(p), evenly spaced on the log scale,

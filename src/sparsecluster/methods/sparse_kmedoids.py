@@ -25,7 +25,7 @@ class SparseKMedoids(SparseKMeans):
     n_clusters : int, default=3
         Number of clusters k.
     l1_bound : "auto" or float, default="auto"
-        Upper bound b of |w|_1, at least 1. With b = 1 a single feature is selected, and for b >= sqrt(p) the bound has
+        Upper bound b of |w|_1, at least 1. With b = 1 a single feature is chosen, and for b >= sqrt(p) the bound has
         no effect. "auto" chooses b by the gap statistic.
     bounds : sequence of float or None, default=None
         Values of b that "auto" compares. By default, 10 values from 1.2 to 0.9 sqrt(p), evenly spaced on the log scale,

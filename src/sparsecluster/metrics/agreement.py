@@ -1,4 +1,4 @@
-"""Agreement between two labelings, and between the selected and the useful features."""
+"""Agreement between two labelings, and between the chosen and the useful features."""
 
 from __future__ import annotations
 
@@ -137,16 +137,16 @@ def error_rate(truth: npt.ArrayLike, labels: npt.ArrayLike) -> float:
 
 
 def symmetric_difference(useful: npt.ArrayLike, chosen: npt.ArrayLike) -> int:
-    """Count the useful features that were missed and the useless features that were selected.
+    """Count the useful features that were missed and the useless features that were chosen.
 
-    This is the size of the symmetric difference of the set of useful features and the set of selected features.
+    This is the size of the symmetric difference of the set of useful features and the set of chosen features.
 
     Parameters
     ----------
     useful : array-like of bool of shape (n_features,)
         Mask of the useful features.
     chosen : array-like of bool of shape (n_features,)
-        Mask of the selected features.
+        Mask of the chosen features.
 
     Returns
     -------
