@@ -5,8 +5,15 @@ import sys
 import numpy as np
 import pytest
 
-from sparsecluster.datasets import bernoulli_groups, correlated_groups, many_groups, mixed_groups, shifted_groups
-from sparsecluster.datasets.designs import CENTRE_VARIANCE, DIFFERENT_COVARIANCES, SAME_COVARIANCE
+from sparsecluster.datasets import (
+    bernoulli_groups,
+    correlated_groups,
+    diagonal_groups,
+    many_groups,
+    mixed_groups,
+    shifted_groups,
+)
+from sparsecluster.datasets.designs import CENTER_VARIANCE, DIFFERENT_COVARIANCES, ONE_ROTATION, THREE_ROTATIONS
 
 # Samples in a group that is large enough to show its mean and covariance.
 MANY = 20_000
@@ -16,12 +23,17 @@ def group_means(design):
     return np.array([design.X[design.truth == group].mean(axis=0) for group in range(3)])
 
 
+def covariances(design):
+    """Covariance matrix of each group."""
+    return np.array([np.cov(design.X[design.truth == group].T) for group in range(3)])
+
+
 def spectra(design):
     """Eigenvalues of the covariance of each group, ascending."""
-    return np.array([np.linalg.eigvalsh(np.cov(design.X[design.truth == group].T)) for group in range(3)])
+    return np.linalg.eigvalsh(covariances(design))
 
 
-@pytest.mark.parametrize("make", [shifted_groups, correlated_groups])
+@pytest.mark.parametrize("make", [shifted_groups, diagonal_groups, correlated_groups])
 def test_as_in_the_paper_there_are_three_groups_of_30_and_50_useful_features_of_500(make):
     X, truth, useful = make()
     assert X.shape == (90, 500)
@@ -29,7 +41,7 @@ def test_as_in_the_paper_there_are_three_groups_of_30_and_50_useful_features_of_
     np.testing.assert_array_equal(useful, np.arange(500) < 50)
 
 
-@pytest.mark.parametrize("make", [shifted_groups, correlated_groups])
+@pytest.mark.parametrize("make", [shifted_groups, diagonal_groups, correlated_groups])
 def test_sizes_are_as_asked_for(make):
     X, truth, useful = make(n_features=70, group_size=4)
     assert X.shape == (12, 70)
@@ -41,7 +53,7 @@ def test_the_number_of_useful_features_is_as_asked_for():
     np.testing.assert_array_equal(shifted_groups(n_features=9, n_useful=4).useful, [1, 1, 1, 1, 0, 0, 0, 0, 0])
 
 
-@pytest.mark.parametrize("make", [shifted_groups, correlated_groups])
+@pytest.mark.parametrize("make", [shifted_groups, diagonal_groups, correlated_groups])
 def test_a_seed_is_a_table(make):
     np.testing.assert_array_equal(make(seed=3).X, make(seed=3).X)
     assert (make(seed=3).X != make(seed=4).X).all()
@@ -57,8 +69,9 @@ def test_shifted_groups_have_independent_noise_of_variance_one():
     np.testing.assert_allclose(spectra(shifted_groups(n_features=6, n_useful=3, group_size=MANY)), 1.0, atol=0.06)
 
 
-def test_correlated_groups_lie_one_shift_apart():
-    design = correlated_groups(shift=0.6, n_features=55, group_size=MANY, seed=2)
+@pytest.mark.parametrize("make", [diagonal_groups, correlated_groups])
+def test_consecutive_groups_lie_one_shift_apart(make):
+    design = make(shift=0.6, n_features=55, group_size=MANY, seed=2)
     first = np.r_[1.0 + 0.02 * np.arange(1, 51), np.zeros(5)]
     expected = first + 0.6 * np.outer(np.arange(3), design.useful)
     np.testing.assert_allclose(group_means(design), expected, atol=0.08)
@@ -69,12 +82,48 @@ def test_the_first_useful_mean_is_1_02_and_the_last_2():
     np.testing.assert_allclose(quiet.X[0, [0, 49]], [1.02, 2.00], atol=1e-4)
 
 
-def test_one_covariance_for_all_has_eigenvalues_from_1_to_5():
-    design = correlated_groups(eigenvalues=SAME_COVARIANCE, n_features=50, group_size=MANY, seed=5)
+def test_a_diagonal_covariance_has_zeros_beside_its_variances_and_is_the_same_in_all_groups():
+    found = covariances(diagonal_groups(n_features=60, group_size=MANY, seed=5))
+    variances = found.diagonal(axis1=1, axis2=2)
+    apart = found / np.sqrt(variances[:, :, None] * variances[:, None, :]) - np.eye(60)
+    assert np.abs(apart).max() < 0.04
+    np.testing.assert_allclose(variances[1:], np.tile(variances[0], (2, 1)), rtol=0.06)
+
+
+def test_diagonal_variances_are_uniform_from_1_to_5_in_useful_and_other_features():
+    design = diagonal_groups(n_features=2000, group_size=2000, seed=1)
+    within = np.mean([design.X[design.truth == group].var(axis=0) for group in range(3)], axis=0)
+    for variances in (within[design.useful], within[~design.useful]):
+        assert 0.9 < variances.min() < 1.5
+        assert 4.5 < variances.max() < 5.3
+    shares = np.histogram(within, [0, 2, 3, 4, 6])[0] / 2000
+    np.testing.assert_allclose(shares, 0.25, atol=0.04)
+
+
+def test_each_seed_has_diagonal_variances_of_its_own():
+    first, second = (covariances(diagonal_groups(n_features=50, group_size=MANY, seed=seed))[0] for seed in (0, 1))
+    assert abs(np.corrcoef(first.diagonal(), second.diagonal())[0, 1]) < 0.5
+
+
+@pytest.mark.parametrize("make", [diagonal_groups, correlated_groups])
+def test_there_has_to_be_room_for_50_useful_features(make):
+    with pytest.raises(ValueError, match="at least 50"):
+        make(n_features=49)
+
+
+def test_one_rotation_is_one_covariance_with_eigenvalues_from_1_to_5():
+    design = correlated_groups(eigenvalues=ONE_ROTATION, n_features=50, group_size=MANY, seed=5)
     np.testing.assert_allclose(spectra(design), np.tile(np.linspace(1, 5, 50), (3, 1)), rtol=0.12)
-    first, second, third = (np.cov(design.X[design.truth == group].T) for group in range(3))
+    first, second, third = covariances(design)
     np.testing.assert_allclose(second, first, atol=0.3)
     np.testing.assert_allclose(third, first, atol=0.3)
+
+
+def test_three_rotations_are_three_covariances_with_the_same_eigenvalues():
+    design = correlated_groups(eigenvalues=THREE_ROTATIONS, n_features=50, group_size=MANY, seed=5)
+    np.testing.assert_allclose(spectra(design), np.tile(np.linspace(1, 5, 50), (3, 1)), rtol=0.12)
+    first, second, third = covariances(design)
+    assert all(np.abs(one - other).max() > 0.5 for one, other in ((first, second), (first, third), (second, third)))
 
 
 def test_different_covariances_have_their_own_eigenvalues_and_directions():
@@ -146,8 +195,8 @@ def test_centers_of_many_groups_have_variance_0_4_in_useful_features_and_lie_at_
     X, truth, useful = many_groups(200, n_features=60, n_useful=50, group_size=100, seed=1)
     centers = np.array([X[truth == group].mean(axis=0) for group in range(200)])
     # The mean of 100 samples adds 1/100 to the variance of a center.
-    assert centers[:, useful].var() == pytest.approx(CENTRE_VARIANCE + 0.01, rel=0.04)
-    assert CENTRE_VARIANCE == 0.4
+    assert centers[:, useful].var() == pytest.approx(CENTER_VARIANCE + 0.01, rel=0.04)
+    assert CENTER_VARIANCE == 0.4
     assert centers[:, useful].mean() == pytest.approx(0.0, abs=0.03)
     assert centers[:, ~useful].var() == pytest.approx(0.01, rel=0.1)
 

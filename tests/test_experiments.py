@@ -1,19 +1,21 @@
 """The paper's experiments: what it prints, what is declared, and what each repeat gives."""
 
 import re
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from sparsecluster.datasets import MICROARRAYS, Samples
-from sparsecluster.experiments import catalogue
+from sparsecluster.datasets import MICROARRAYS, Samples, correlated_groups, diagonal_groups
+from sparsecluster.experiments import catalogue, contenders
 from sparsecluster.experiments.catalogue import EXPERIMENTS
-from sparsecluster.experiments.contenders import Conditions, _estimator, contend
+from sparsecluster.experiments.contenders import Conditions, Result, _estimator, contend
 from sparsecluster.experiments.experiment import Job, Setting
+from sparsecluster.preprocessing import ExpressionScaler
 
 PAPER = Path(__file__).parents[1] / ".." / "shared" / "paper" / "sas-clustering.tex"
-CODE = Setting("code")
+CODE, PRESET = Setting("code"), Setting("preset")
 
 # ---------------------------------------------------------------- what the paper prints
 
@@ -109,15 +111,22 @@ def test_the_data_sets_of_table_5_have_the_sizes_that_the_paper_prints(tex):
 
 SIZES = {
     "figure-convergence": (4, 2, 400), "figure-gap": (1, 2, 1), "table-1a": (20, 6, 50), "table-1b": (20, 5, 100),
-    "figure-weights": (1, 2, 1), "table-2a": (12, 6, 50), "table-2b": (12, 6, 50), "table-3": (1, 6, 50),
-    "figure-pca": (1, 5, 1), "table-4": (16, 5, 50), "figure-kappa": (18, 6, 50), "table-5-data": (10, 1, 1),
-    "table-5": (10, 21, 5),
+    "figure-weights": (1, 2, 1), "table-2a": (12, 6, 50), "table-2b": (12, 6, 50),
+    "table-2-rotated": (12, 6, 20), "table-3": (1, 6, 50), "figure-pca": (1, 5, 1), "table-4": (16, 5, 50),
+    "figure-kappa": (18, 6, 50), "table-5-data": (10, 1, 1), "table-5": (10, 21, 5),
 }  # fmt: skip
 
 
 def test_every_table_and_figure_of_the_paper_is_declared_with_its_cells_methods_and_repeats():
     assert {name: (len(e.cells), len(e.methods), e.repeats) for name, e in EXPERIMENTS.items()} == SIZES
     assert all(name == each.name for name, each in EXPERIMENTS.items())
+
+
+def test_a_variant_may_have_repeats_of_its_own():
+    for name in ("table-2a", "table-2b"):
+        assert [EXPERIMENTS[name].repeats_of(variant) for variant in ("text", "code")] == [50, 20]
+    assert [EXPERIMENTS["table-1a"].repeats_of(variant) for variant in ("text", "code")] == [50, 50]
+    assert EXPERIMENTS["figure-gap"]._replace(repeats=7).repeats_of("text") == 1
 
 
 @pytest.mark.parametrize("name", EXPERIMENTS)
@@ -156,9 +165,9 @@ SMALL = [
     ("figure-convergence", {"mu": 0.9}, "sas", 10), ("figure-gap", {"mu": 1.0, "p": 60}, "sas", 60),
     ("table-1a", {"mu": 0.6, "p": 100}, "if-pca", 1), ("table-1b", {"mu": 0.6, "p": 100}, "sas-given-published", 1),
     ("figure-weights", {"mu": 0.7, "p": 60}, "sparse-kmeans", 60), ("table-2a", {"shift": 0.6, "p": 100}, "limit", 1),
-    ("table-2b", {"shift": 0.6, "p": 100}, "limit", 1), ("table-3", {"shift": 1.0, "p": 60}, "if-pca", 1),
-    ("figure-pca", {"p": 60}, "if-pca", 90), ("table-4", {"q": 0.6, "p": 30}, "limit-medoids", 1),
-    ("figure-kappa", {"group size": 20, "kappa": 2}, "limit", 1),
+    ("table-2b", {"shift": 0.6, "p": 100}, "limit", 1), ("table-2-rotated", {"shift": 0.6, "p": 100}, "limit", 1),
+    ("table-3", {"shift": 1.0, "p": 60}, "if-pca", 1), ("figure-pca", {"p": 60}, "if-pca", 90),
+    ("table-4", {"q": 0.6, "p": 30}, "limit-medoids", 1), ("figure-kappa", {"group size": 20, "kappa": 2}, "limit", 1),
 ]  # fmt: skip
 
 
@@ -210,23 +219,29 @@ def test_table_1_has_30_samples_per_group_in_the_text_and_20_in_the_code(seen, s
     assert catalogue.shifted({"mu": 0.6, "p": 100}, 0, setting.variant).X.shape == (3 * size, 100)
 
 
-@pytest.mark.parametrize(("setting", "n_rotations", "standardize"), [(Setting(), 1, True), (CODE, 3, False)])
-def test_table_2_has_one_covariance_in_the_text_and_three_rotations_in_the_code(
-    seen, monkeypatch, setting, n_rotations, standardize
+@pytest.mark.parametrize(
+    ("name", "setting", "design", "raw"),
+    [
+        ("table-2a", Setting(), diagonal_groups, ()),
+        ("table-2b", Setting(), diagonal_groups, ()),
+        ("table-2a", CODE, partial(correlated_groups, eigenvalues=[(1.0, 5.0)] * 3), ("sas-grid",)),
+        ("table-2b", CODE, partial(correlated_groups, eigenvalues=[(1.0, 5.0)] * 3), ("sas-grid",)),
+        ("table-2-rotated", Setting(), partial(correlated_groups, eigenvalues=[(1.0, 5.0)]), ()),
+    ],
+)
+def test_table_2_is_diagonal_in_the_text_has_three_rotations_in_the_code_and_one_under_its_own_name(
+    seen, name, setting, design, raw
 ):
-    made, drawn = catalogue.correlated_groups, []
-    monkeypatch.setattr(catalogue, "correlated_groups", lambda *a, **k: drawn.append(k["eigenvalues"]) or made(*a, **k))
-    for name in ("table-2a", "table-2b"):
-        EXPERIMENTS[name].run(Job({"shift": 0.6, "p": 60}, "if-pca", 0), setting)
-    assert drawn == [[(1.0, 5.0)] * n_rotations] * 2
-    for *_, options in seen:
-        assert options == Conditions(standardize_grid=standardize)
+    EXPERIMENTS[name].run(Job({"shift": 0.6, "p": 60}, "if-pca", 4), setting)
+    ((_, data, _, _, options),) = seen
+    np.testing.assert_array_equal(data.X, design(shift=0.6, n_features=60, seed=4).X)
+    assert options == Conditions(raw=raw)
 
 
-@pytest.mark.parametrize(("setting", "standardize"), [(Setting(), True), (CODE, False)])
-def test_in_the_code_of_table_3_only_the_grid_search_sees_raw_data(seen, setting, standardize):
+@pytest.mark.parametrize(("setting", "raw"), [(Setting(), ()), (CODE, ("sas-grid",))])
+def test_in_the_code_of_table_3_only_the_grid_search_sees_raw_data(seen, setting, raw):
     EXPERIMENTS["table-3"].run(Job({"shift": 1.0, "p": 60}, "sas-grid", 0), setting)
-    assert seen[0][-1] == Conditions(standardize_grid=standardize)
+    assert seen[0][-1] == Conditions(raw=raw)
 
 
 @pytest.mark.parametrize("name", ["brain", "colon"])
@@ -244,6 +259,30 @@ def test_in_the_code_of_table_5_the_grid_search_and_sparse_k_means_see_raw_data_
         if _estimator(method, 2, 0, options).get_params().get("standardize") is False
     }
     assert raw == ({"sas-grid", "sparse-kmeans"} if setting == CODE and name != "brain" else set())
+
+
+@pytest.mark.parametrize("method", [name for name in EXPERIMENTS["table-5"].methods if name != "sas"])
+def test_in_the_preset_of_table_5_methods_see_scaled_samples_and_do_not_scale_genes(monkeypatch, method):
+    counts, y = np.random.default_rng(0).poisson(40, size=(12, 400)).astype(float), np.arange(12) % 2
+    monkeypatch.setattr(catalogue, "load_microarray", lambda *_: Samples(counts, y))
+    calls = []
+    monkeypatch.setattr(contenders, "contend", lambda *given: calls.append(given) or Result(y, np.ones(400, bool)))
+    EXPERIMENTS["table-5"].run(Job({"data": "colon"}, method, 3), PRESET)
+    ((name, data, k, seed, options),) = calls
+    assert (name, k, seed) == (method, 2, 3)
+    np.testing.assert_allclose(data.X, ExpressionScaler().fit_transform(counts))
+    assert _estimator(method, k, seed, options).get_params().get("standardize") in (False, None)
+
+
+@pytest.mark.parametrize("method", ["sas", "ward", "screened-variance"])
+def test_in_the_preset_of_table_5_the_scale_of_a_sample_does_not_matter(monkeypatch, method):
+    rng = np.random.default_rng(1)
+    X, y = rng.normal(size=(12, 60)) + np.outer(np.arange(12) % 2, np.arange(60) < 20), np.arange(12) % 2
+    rows = []
+    for factors in (1.0, 2.0 ** rng.integers(-3, 4, (12, 1))):  # powers of two, so that nothing is rounded
+        monkeypatch.setattr(catalogue, "load_microarray", lambda *_, f=factors: Samples(f * X, y))
+        rows.append(EXPERIMENTS["table-5"].run(Job({"data": "colon"}, method, 0), PRESET))
+    assert rows[0] == rows[1]
 
 
 def test_as_published_sas_has_one_coordinate_wise_start_and_keeps_its_features_on_permuted_copies():

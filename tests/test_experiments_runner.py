@@ -48,6 +48,13 @@ def test_a_finished_run_does_nothing_again_and_more_repeats_only_add(counting, t
     assert [each["command"] for each in load(tmp_path / "tiny.jsonl").runs if "command" in each] == ["", "again"]
 
 
+def test_a_variant_with_repeats_of_its_own_has_as_many(counting, tmp_path):
+    tiny = counting[0]._replace(variants=("text", "code"), own_repeats={"code": 1})
+    seeds = {variant: {r.task.seed for r in run(tiny, tmp_path, setting=Setting(variant)).records}
+             for variant in tiny.variants}  # fmt: skip
+    assert seeds == {"text": {0, 1}, "code": {0}}
+
+
 def test_what_is_written_is_read_back_as_plain_numbers(counting, tmp_path):
     results = run(counting[0], tmp_path, repeats=1, seed=4)
     assert results.records[0].rows == [{"rand": 0.4, "n": 1, "all": [0, 1]}]

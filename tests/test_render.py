@@ -16,8 +16,9 @@ from sparsecluster.cli import app
 from sparsecluster.experiments.catalogue import EXPERIMENTS
 from sparsecluster.experiments.experiment import Job, Setting
 from sparsecluster.experiments.figures import FIGURES, draw, means
+from sparsecluster.experiments.grids import grids, lines_of
 from sparsecluster.experiments.pages import render
-from sparsecluster.experiments.render import comma_separated, grids, lines_of, markdown, web_page
+from sparsecluster.experiments.render import comma_separated, markdown, web_page
 from sparsecluster.experiments.runner import Record, Results, append
 from sparsecluster.experiments.summary import summaries_of
 
@@ -105,9 +106,9 @@ def test_what_the_paper_does_not_print_is_not_compared():
 
 
 def test_what_failed_says_so_and_what_was_not_run_says_that_never_zero():
-    assert cell_of("if-pca") == ["failed"]
-    assert cell_of("sparse-kmeans") == ["not run"]
-    assert cell_of("sas-grid", cell={"mu": 0.7, "p": 500}) == ["not run"]
+    assert cell_of("if-pca") == ["failed", "paper .664"]
+    assert cell_of("sparse-kmeans") == ["not run", "paper .886"]
+    assert cell_of("sas", cell={"mu": 0.7, "p": 500}) == ["not run"]
 
 
 def test_a_mean_of_zero_is_shown_as_zero():
@@ -141,14 +142,15 @@ def test_a_grid_has_a_row_for_every_method_in_every_block_and_a_column_for_every
     assert grid.header == ["mu", "method", "p = 100", "p = 200", "p = 500", "p = 1000"]
     assert len(grid.rows) == 5 * 6
     assert {len(row) for row in grid.rows} == {6}
-    assert grid.rows[2][:3] == [["0.6"], ["SAS as published, grid"], cell_of("sas-grid")]
+    assert [entry.lines for entry in grid.rows[2][:3]] == [["0.6"], ["SAS as published, grid"], cell_of("sas-grid")]
+    assert not any(entry.is_best for row in grid.rows for entry in row)
 
 
 @pytest.mark.parametrize("name", EXPERIMENTS)
 def test_without_results_every_page_says_not_run(name):
     each, nothing = EXPERIMENTS[name], Results([], [])
     assert "no results" in markdown(each, nothing)
-    assert {row[-1][0] for grid in grids(each, nothing) for row in grid.rows} <= {"not run", "not available"}
+    assert {row[-1].lines[0] for grid in grids(each, nothing) for row in grid.rows} <= {"not run", "not available"}
     assert draw(each, nothing) is None
 
 
@@ -181,14 +183,14 @@ def test_a_page_says_how_it_came_about():
     page = markdown(TABLE, RESULTS)
     assert page.startswith("# Table 1a: Rand index, identity covariance\n")
     assert "`sparsecluster reproduce table-1a`" in page
-    assert "3 repeats, seeds 0 to 2; 7 s on 2 cores, 24 GiB, Python 3.11, sparsecluster 0.1." in page
+    assert "3 repeats, seeds 0 to 2, variant text; 7 s on 2 cores, 24 GiB, Python 3.11, sparsecluster 0.1." in page
 
 
 def test_every_row_of_a_markdown_table_has_as_many_cells():
     rows = [line for line in markdown(TABLE, RESULTS).splitlines() if line.startswith("|")]
     assert len(rows) == 2 + 30
     assert {row.replace("\\|", "").count("|") for row in rows} == {7}
-    assert "| .900 (.100)<br>paper .907 (-.007)<br>limit .950 (-.050) | not run |" in rows[4]
+    assert "| .900 (.100)<br>paper .907 (-.007)<br>limit .950 (-.050) | not run<br>paper .875 |" in rows[4]
 
 
 class Reader(HTMLParser):

@@ -22,7 +22,7 @@ def reproduce(
         bool, typer.Option("--list", help="List the experiments with their sizes and approximate running times.")
     ] = False,
     repeats: Annotated[
-        int | None, typer.Option(help="Number of simulated tables per cell; by default, as in the paper.", min=1)
+        int | None, typer.Option(help="Number of simulated tables per cell; by default, as shown by --list.", min=1)
     ] = None,
     cells: Annotated[str, typer.Option(help='Only these cells, such as "mu=0.6,p=100; mu=0.7".')] = "",
     methods: Annotated[str, typer.Option(help="Only these methods, separated by commas.")] = "",
@@ -32,7 +32,11 @@ def reproduce(
     ] = -1,
     out: Annotated[Path, typer.Option(help="Folder for the results and the pages made from them.")] = Path("results"),
     variant: Annotated[
-        str, typer.Option(help="Which to follow where the paper's text and code differ: text or code.")
+        str,
+        typer.Option(
+            help="Which to follow where the paper's text and code differ: text or code; for Table 5 also preset, which "
+            "prepares the data as for gene expression."
+        ),
     ] = "text",
     data: Annotated[str | None, typer.Option(help="Folder with the microarray data sets of Table 5.")] = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")] = False,
@@ -151,7 +155,7 @@ def _show_list(experiments: dict[str, Any]) -> None:
     table = Table("name", "what it is", "cells", "methods", "repeats", "minutes per repeat (one core)", box=None)
     each: Experiment
     for each in experiments.values():
-        repeats = "1" if each.one_repeat else str(each.repeats)
+        repeats = " / ".join(dict.fromkeys(str(each.repeats_of(variant)) for variant in each.variants))
         size = str(len(each.cells)), str(len(each.methods)), repeats
         table.add_row(each.name, each.title, *size, MINUTES.get(each.name, ""))
     Console(highlight=False).print(table)
@@ -164,8 +168,9 @@ MINUTES = {
     "table-1a": "0.7",
     "table-1b": "1",
     "figure-weights": "0.04",
-    "table-2a": "1.2",
+    "table-2a": "0.2",
     "table-2b": "with table-2a",
+    "table-2-rotated": "0.3",
     "table-3": "0.2",
     "figure-pca": "0.1",
     "table-4": "0.4",

@@ -1,17 +1,14 @@
-"""Simulated tables with known groups: the designs of the paper's Section 4, and mixed columns with missing values."""
+"""Simulated tables with known groups: the designs of the paper's Section 4."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from .._utils.arrays import Floats
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 class Design(NamedTuple):
@@ -28,24 +25,6 @@ class Design(NamedTuple):
     """
 
     X: Floats
-    truth: npt.NDArray[np.intp]
-    useful: npt.NDArray[np.bool_]
-
-
-class MixedDesign(NamedTuple):
-    """A simulated table of numerical and categorical columns with its true groups and useful features.
-
-    Attributes
-    ----------
-    X : pandas.DataFrame of shape (n_samples, n_features)
-        Simulated values, with missing values.
-    truth : ndarray of int of shape (n_samples,)
-        True group of each sample, numbered from 0.
-    useful : ndarray of bool of shape (n_features,)
-        Mask of the features in which the groups differ.
-    """
-
-    X: pd.DataFrame
     truth: npt.NDArray[np.intp]
     useful: npt.NDArray[np.bool_]
 
@@ -95,22 +74,16 @@ def shifted_groups(
     return Design(X, truth, useful)
 
 
-SAME_COVARIANCE = ((1.0, 5.0),)
-DIFFERENT_COVARIANCES = ((1.0, 2.0), (2.0, 3.0), (3.0, 4.0))
+# Section 4.2: the number of useful features, and the range of the variances.
+N_USEFUL, VARIANCES = 50, (1.0, 5.0)
 
 
-def correlated_groups(
-    shift: float = 1.0,
-    n_features: int = 500,
-    group_size: int = 30,
-    eigenvalues: Sequence[tuple[float, float]] = SAME_COVARIANCE,
-    seed: int = 0,
-) -> Design:
-    """Simulate three Gaussian groups with correlated features, as in Sections 4.2 and 4.3 (Tables 2 and 3).
+def diagonal_groups(shift: float = 1.0, n_features: int = 500, group_size: int = 30, seed: int = 0) -> Design:
+    """Simulate three Gaussian groups with one diagonal covariance matrix, as in Section 4.2 (Table 2).
 
-    In the useful feature `j = 1, ..., 50`, the groups have the means `1 + 0.02 j`, `1 + 0.02 j + shift` and
-    `1 + 0.02 j + 2 shift`; in the other features, all means are zero. The covariance matrix has a random orthogonal
-    basis of eigenvectors and eigenvalues that are evenly spaced in an interval.
+    The samples of group `k = 0, 1, 2` are distributed as `N(m_k, diag(v))`. In the useful feature `j = 1, ..., 50`, the
+    mean is `m_kj = 1 + 0.02 j + k shift`; in the other features, it is zero. The variances `v_j` are drawn from the
+    uniform distribution on [1, 5], once for all groups. Features are independent.
 
     Parameters
     ----------
@@ -120,9 +93,6 @@ def correlated_groups(
         Number of features, at least 50.
     group_size : int, default=30
         Number of samples per group.
-    eigenvalues : sequence of (float, float), default=((1.0, 5.0),)
-        Lowest and highest eigenvalue of each covariance matrix: one pair if all groups have the same covariance matrix
-        (Section 4.2), or three pairs if each group has its own (Section 4.3).
     seed : int, default=0
         Seed of the random numbers.
 
@@ -135,22 +105,95 @@ def correlated_groups(
     useful : ndarray of bool of shape (n_features,)
         Mask of the features in which the groups differ, the first 50 features.
 
+    See Also
+    --------
+    correlated_groups : The same means with correlated features.
+
+    Examples
+    --------
+    >>> from sparsecluster.datasets import diagonal_groups
+    >>> X, truth, useful = diagonal_groups(shift=0.8, n_features=200, seed=0)
+    >>> X.shape, int(useful.sum())
+    ((90, 200), 50)
+    >>> variances = diagonal_groups(n_features=200, group_size=1000).X[:, ~useful].var(axis=0)
+    >>> round(float(variances.min())), round(float(variances.max()))
+    (1, 5)
+    """
+    rng = np.random.default_rng(seed)
+    deviations = np.sqrt(rng.uniform(*VARIANCES, n_features))
+    return _with_means(deviations * rng.standard_normal((3 * group_size, n_features)), shift)
+
+
+# The eigenvalues of one covariance matrix for all groups, of a rotation of it for each group, as in the authors' code
+# of Table 2, and of the covariance matrices of Section 4.3.
+ONE_ROTATION = (VARIANCES,)
+THREE_ROTATIONS = (VARIANCES,) * 3
+DIFFERENT_COVARIANCES = ((1.0, 2.0), (2.0, 3.0), (3.0, 4.0))
+
+
+def correlated_groups(
+    shift: float = 1.0,
+    n_features: int = 500,
+    group_size: int = 30,
+    eigenvalues: Sequence[tuple[float, float]] = ONE_ROTATION,
+    seed: int = 0,
+) -> Design:
+    """Simulate three Gaussian groups with correlated features, as in Section 4.3 (Table 3).
+
+    The samples of group `k = 0, 1, 2` are distributed as `N(m_k, Q_k D_k Q_k^T)`. The means are those of
+    `diagonal_groups`: `m_kj = 1 + 0.02 j + k shift` in the useful feature `j = 1, ..., 50`, and zero in the other
+    features. `Q_k` is a random rotation, and the eigenvalues in the diagonal matrix `D_k` are evenly spaced in an
+    interval.
+
+    Parameters
+    ----------
+    shift : float, default=1.0
+        Difference of the means of consecutive groups in the useful features.
+    n_features : int, default=500
+        Number of features, at least 50.
+    group_size : int, default=30
+        Number of samples per group.
+    eigenvalues : sequence of (float, float), default=((1.0, 5.0),)
+        Lowest and highest eigenvalue of each covariance matrix: one pair if all groups have the same covariance
+        matrix, or three pairs if each group has its own, with a rotation of its own. Section 4.3 has (1, 2), (2, 3)
+        and (3, 4). The authors' code of Table 2 has (1, 5) three times, whereas the text describes `diagonal_groups`.
+    seed : int, default=0
+        Seed of the random numbers.
+
+    Returns
+    -------
+    X : ndarray of shape (3 * group_size, n_features)
+        Simulated values.
+    truth : ndarray of int of shape (3 * group_size,)
+        True group of each sample, numbered from 0.
+    useful : ndarray of bool of shape (n_features,)
+        Mask of the features in which the groups differ, the first 50 features.
+
+    See Also
+    --------
+    diagonal_groups : The same means with independent features.
+
     Examples
     --------
     >>> from sparsecluster.datasets import correlated_groups
     >>> correlated_groups(n_features=60, seed=1).X.shape
     (90, 60)
     """
-    if n_features < 50:
-        raise ValueError(f"n_features must be at least 50, the number of useful features; got {n_features}.")
     rng = np.random.default_rng(seed)
-    truth = np.repeat(np.arange(3), group_size)
-    useful = np.arange(n_features) < 50
     roots = [_random_root(n_features, low, high, rng) for low, high in eigenvalues]
     noise = [rng.standard_normal((group_size, n_features)) @ roots[group % len(roots)] for group in range(3)]
-    X = np.concatenate(noise)
-    X[:, useful] += 1.0 + 0.02 * np.arange(1, 51) + shift * truth[:, None]
-    return Design(X, truth, useful)
+    return _with_means(np.concatenate(noise), shift)
+
+
+def _with_means(noise: Floats, shift: float) -> Design:
+    """Add the means of Section 4.2 to the noise of three groups of the same size."""
+    n_samples, n_features = noise.shape
+    if n_features < N_USEFUL:
+        raise ValueError(f"n_features must be at least {N_USEFUL}, the number of useful features; got {n_features}.")
+    truth = np.repeat(np.arange(3), n_samples // 3)
+    useful = np.arange(n_features) < N_USEFUL
+    noise[:, useful] += 1.0 + 0.02 * np.arange(1, N_USEFUL + 1) + shift * truth[:, None]
+    return Design(noise, truth, useful)
 
 
 def _random_root(size: int, low: float, high: float, rng: np.random.Generator) -> Floats:
@@ -161,7 +204,7 @@ def _random_root(size: int, low: float, high: float, rng: np.random.Generator) -
 
 
 # Section 4.5: the variance of the centers, which makes the task neither too easy nor too difficult.
-CENTRE_VARIANCE = 0.4
+CENTER_VARIANCE = 0.4
 
 
 def many_groups(
@@ -206,7 +249,7 @@ def many_groups(
     rng = np.random.default_rng(seed)
     truth = np.repeat(np.arange(n_groups), group_size)
     useful = np.arange(n_features) < n_useful
-    centers = np.sqrt(CENTRE_VARIANCE) * rng.standard_normal((n_groups, n_useful))
+    centers = np.sqrt(CENTER_VARIANCE) * rng.standard_normal((n_groups, n_useful))
     X = rng.standard_normal((truth.size, n_features))
     X[:, useful] += centers[truth]
     return Design(X, truth, useful)
@@ -259,94 +302,3 @@ def bernoulli_groups(q: float = 0.6, n_features: int = 30, group_size: int = 30,
     chances = np.where(owner == truth[:, None], q, BERNOULLI_REST)
     X = (rng.random(chances.shape) < chances).astype(np.float64)
     return Design(X, truth, owner < 3)
-
-
-# A categorical column has the first 2 to 6 of these levels.
-LEVELS = ["a", "b", "c", "d", "e", "f"]
-
-
-def mixed_groups(
-    n_features: int = 100,
-    n_useful: int = 10,
-    group_size: int = 30,
-    missing: float = 0.1,
-    seed: int = 0,
-    shift: float = 1.0,
-    likely: float = 0.7,
-) -> MixedDesign:
-    """Simulate three groups in a data frame of numerical and categorical columns with missing values.
-
-    This design is not in the paper. The first half of the columns are numerical; the others are categorical and have 2
-    to 6 levels. A numerical value is distributed as `N(m, 1)`, where `m` is `-shift`, 0 and `shift` in the three
-    groups, in random order. A categorical value is the favorite level of the sample's group with probability `likely`,
-    and any other level otherwise; groups have different favorites as long as there are enough levels. In a useless
-    column, all groups have `m = 0` or the same favorite level. Values are missing completely at random. The function
-    requires pandas.
-
-    Parameters
-    ----------
-    n_features : int, default=100
-        Number of features.
-    n_useful : int, default=10
-        Number of useful features. Half of them are the first numerical columns and the others are the first categorical
-        columns.
-    group_size : int, default=30
-        Number of samples per group.
-    missing : float, default=0.1
-        Share of missing values.
-    seed : int, default=0
-        Seed of the random numbers.
-    shift : float, default=1.0
-        Difference of consecutive group means in the useful numerical columns.
-    likely : float, default=0.7
-        Probability of the favorite level.
-
-    Returns
-    -------
-    X : pandas.DataFrame of shape (3 * group_size, n_features)
-        Simulated values.
-    truth : ndarray of int of shape (3 * group_size,)
-        True group of each sample, numbered from 0.
-    useful : ndarray of bool of shape (n_features,)
-        Mask of the features in which the groups differ.
-
-    Examples
-    --------
-    >>> from sparsecluster.datasets import mixed_groups
-    >>> X, truth, useful = mixed_groups(n_features=20, n_useful=6, seed=0)
-    >>> X.shape, X.columns[useful].tolist()
-    ((90, 20), ['number0', 'number1', 'number2', 'category0', 'category1', 'category2'])
-    >>> X.dtypes["number0"], X["category0"].cat.categories.tolist(), bool(X.isna().any(axis=None))
-    (dtype('float64'), ['a', 'b', 'c', 'd'], True)
-    """
-    try:
-        import pandas as pd
-    except ImportError as error:
-        raise ImportError("mixed_groups needs pandas. Install it with: pip install pandas") from error
-    if not 0 <= n_useful <= n_features:
-        raise ValueError(f"n_useful must be in [0, {n_features}], the number of features; got {n_useful}.")
-    half, useful_half = n_features // 2, n_useful // 2
-    rng = np.random.default_rng(seed)
-    truth = np.repeat(np.arange(3), group_size)
-    useful = np.r_[np.arange(half) < useful_half, np.arange(n_features - half) < n_useful - useful_half]
-    columns: dict[str, object] = {}
-    for feature, differs in enumerate(useful):
-        seen = rng.random(truth.size) >= missing
-        if feature < half:
-            means = shift * differs * rng.permutation([-1.0, 0.0, 1.0])
-            columns[f"number{feature}"] = np.where(seen, means[truth] + rng.standard_normal(truth.size), np.nan)
-        else:
-            n_levels = int(rng.integers(2, len(LEVELS), endpoint=True))
-            codes = np.where(seen, _draw_levels(truth, n_levels, differs, likely, rng), -1)
-            columns[f"category{feature - half}"] = pd.Categorical.from_codes(codes, pd.Index(LEVELS[:n_levels]))
-    return MixedDesign(pd.DataFrame(columns), truth, useful)
-
-
-def _draw_levels(
-    truth: npt.NDArray[np.intp], n_levels: int, differs: bool, likely: float, rng: np.random.Generator
-) -> npt.NDArray[np.intp]:
-    """Draw a level for each sample: the favorite of its group with probability `likely`, or else another one."""
-    favorites = rng.permutation(max(n_levels, 3))[:3] % n_levels
-    favorite = favorites[truth if differs else np.zeros_like(truth)]
-    others = (favorite + rng.integers(1, n_levels, truth.size)) % n_levels
-    return np.where(rng.random(truth.size) < likely, favorite, others)

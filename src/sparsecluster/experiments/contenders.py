@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,25 +14,30 @@ from ..datasets import Design
 from ..methods.registry import METHODS, make_method
 from ..methods.sas import SASClustering
 from ..metrics import adjusted_rand_index, error_rate, rand_index, symmetric_difference
+from ..preprocessing import ExpressionScaler, expression_clustering
 from .experiment import Row
 
-# The authors' algorithm run by our code: one coordinate-wise start, the same features on permuted copies, no consensus.
-PUBLISHED: dict[str, Any] = {"init": "coordinate", "n_init": 1, "consensus": False, "null": "fixed"}
-# Starts of K-means when it is told the useful features.
+# The authors' algorithm run by our code: one coordinate-wise start, the same features on permuted copies, no consensus,
+# and features chosen by shares even where they are not standardized.
+PUBLISHED: dict[str, Any] = {
+    "init": "coordinate", "n_init": 1, "consensus": False, "null": "fixed", "objective": "share"
+}  # fmt: skip
+# Starts of K-means when the useful features are given.
 LIMIT_STARTS = 50
 # Titles of the methods that the registry does not have.
 TITLES = {
-    "limit": "limit: K-means told the features",
+    "limit": "limit: K-means with the useful features given",
     "sas-grid": "SAS as published, grid",
     "sas-golden": "SAS as published, golden section",
     "sas": "SAS as we run it",
     "sas-medoids": "SAS as published, K-medoids",
-    "limit-medoids": "limit: K-medoids told the features",
+    "limit-medoids": "limit: K-medoids with the useful features given",
     "sas-given": "SAS as we run it, s given",
     "sas-given-published": "SAS as published, s given",
     "sparse-kmeans-given": "Sparse K-means, 21 starts, bound given",
     "plain-sas": "SAS in NumPy and scikit-learn, s given",
     "plain-sparse-kmeans": "Sparse K-means in NumPy and scikit-learn, one start, bound given",
+    "ahp-gmm": "AHP-GMM",
     "data": "data",
 }
 
@@ -49,10 +54,8 @@ class Conditions(NamedTuple):
     """The settings that differ between experiments and variants."""
 
     n_permutations: int = 25
-    # Whether the authors' grid search, their golden section search and Sparse K-means see standardized data.
-    standardize_grid: bool = True
-    standardize_golden: bool = True
-    standardize_sparse_kmeans: bool = True
+    # The methods that see the data as they are. The others standardize them.
+    raw: Collection[str] = ()
     metric: str = "auto"
     step: int | None = None
 
@@ -90,8 +93,8 @@ def contend(name: str, data: Design, k: int, seed: int, options: Conditions) -> 
     1.0
     """
     special: dict[str, Callable[[], Result]] = {
-        "limit": lambda: told(data, k, seed, options.metric == "auto"),
-        "limit-medoids": lambda: told_medoids(data, k, seed),
+        "limit": lambda: kmeans_limit(data, k, seed, options.metric == "auto"),
+        "limit-medoids": lambda: kmedoids_limit(data, k, seed),
     }
     if name in special:
         return special[name]()
@@ -99,29 +102,51 @@ def contend(name: str, data: Design, k: int, seed: int, options: Conditions) -> 
     return Result(estimator.labels_, estimator.support_, getattr(estimator, "feature_weights_", None))
 
 
-def _estimator(name: str, k: int, seed: int, options: Conditions) -> Any:
-    common: dict[str, Any] = {"random_state": seed, "verbose": False}
-    copies = {"n_permutations": options.n_permutations}
-    sas = {"metric": options.metric, **common, **copies}
-    if name == "sas-grid":
-        standardize = options.standardize_grid
-        return SASClustering(k, search="grid", step=options.step, standardize=standardize, **PUBLISHED, **sas)
-    if name == "sas-golden":
-        return SASClustering(k, search="golden", standardize=options.standardize_golden, **PUBLISHED, **sas)
-    if name == "sas-medoids":
-        own = {**PUBLISHED, "init": "random"}
-        return SASClustering(k, clusterer="kmedoids", search="grid", **own, **sas)
+def contend_prepared(name: str, data: Design, k: int, seed: int, options: Conditions) -> Result:
+    """Run one method on gene expression data prepared by the expression preset; SAS as we run it is the preset itself.
+
+    Parameters
+    ----------
+    name, data, k, seed, options
+        As for `contend`.
+
+    Returns
+    -------
+    Result
+    """
     if name == "sas":
-        return SASClustering(k, **sas)
-    given = {**sas, "standardize": name != "sparse-kmeans" or options.standardize_sparse_kmeans}
+        return expression_preset(data, k, seed)
+    prepared = data._replace(X=ExpressionScaler().fit_transform(data.X))
+    return contend(name, prepared, k, seed, options._replace(raw=(name,)))
+
+
+def expression_preset(data: Design, k: int, seed: int) -> Result:
+    """Run the expression preset, whose answer is the core."""
+    sas = expression_clustering(k, random_state=seed, verbose=False, n_alternatives=0).fit(data.X)[-1]
+    return Result(sas.labels_, sas.support_)
+
+
+def _estimator(name: str, k: int, seed: int, options: Conditions) -> Any:
+    given: dict[str, Any] = {
+        "random_state": seed,
+        "verbose": False,
+        "metric": options.metric,
+        "standardize": name not in options.raw,
+    }
+    if name != "sparse-hierarchical":  # which has fewer copies of its own
+        given["n_permutations"] = options.n_permutations
+    published: dict[str, dict[str, Any]] = {
+        "sas-grid": {"search": "grid", "step": options.step},
+        "sas-golden": {"search": "golden"},
+        "sas-medoids": {"search": "grid", "clusterer": "kmedoids", "init": "random"},
+    }
+    if name in published:
+        return SASClustering(k, **{**given, **PUBLISHED, **published[name]})
     takes = make_method(name, k).get_params()
-    own_copies = name in ("sas", "sparse-kmeans", "sparse-kmedoids")
-    return make_method(
-        name, k, **{key: given[key] for key in given if key in takes and (own_copies or key not in copies)}
-    )
+    return make_method(name, k, **{key: value for key, value in given.items() if key in takes})
 
 
-def told(data: Design, k: int, seed: int, standardize: bool) -> Result:
+def kmeans_limit(data: Design, k: int, seed: int, standardize: bool) -> Result:
     """Run K-means on the useful features alone, the limit of what a sparse method can reach.
 
     Parameters
@@ -147,7 +172,7 @@ def told(data: Design, k: int, seed: int, standardize: bool) -> Result:
     return Result(labels.astype(np.intp), data.useful)
 
 
-def told_medoids(data: Design, k: int, seed: int) -> Result:
+def kmedoids_limit(data: Design, k: int, seed: int) -> Result:
     """Run K-medoids with the Hamming distance on the useful features alone."""
     found = make_method("kmedoids", k, metric="hamming", standardize=False, random_state=seed).fit(
         data.X[:, data.useful]

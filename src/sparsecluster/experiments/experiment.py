@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
 from ..datasets import Design
 
-Variant = Literal["text", "code"]
-VARIANTS: tuple[Variant, ...] = ("text", "code")
+# As in the text of the paper, as in the code of its authors, or with data prepared by the expression preset.
+Variant = Literal["text", "code", "preset"]
+VARIANTS: tuple[Variant, ...] = get_args(Variant)
+TEXT_AND_CODE: tuple[Variant, ...] = ("text", "code")
 Cell = Mapping[str, Any]
 # One repeat of one method in one cell gives one row, or several: one per iteration, per size or per sample.
 Row = dict[str, Any]
@@ -61,9 +63,12 @@ class Experiment(NamedTuple):
         `design(cell, seed, variant)` simulates the data of one repeat. None if the page does not average over
         simulated data.
     across : str
-        The key of the cells whose values become the columns of the table.
-    variants : sequence of {"text", "code"}
+        The key of the cells whose values become the columns of the table; or "method", and the methods become the
+        columns.
+    variants : sequence of {"text", "code", "preset"}
         More than one if the text of the paper and the code of its authors differ.
+    own_repeats : mapping
+        The number of repeats of the variants that do not have `repeats`.
     unavailable : sequence of str
         Methods in the paper that this package does not have.
     is_figure : bool
@@ -87,6 +92,7 @@ class Experiment(NamedTuple):
     design: Callable[[Cell, int, Variant], Design] | None = None
     across: str = "p"
     variants: Sequence[Variant] = ("text",)
+    own_repeats: Mapping[Variant, int] = {}
     unavailable: Sequence[str] = ()
     is_figure: bool = False
     one_repeat: bool = False
@@ -97,6 +103,10 @@ class Experiment(NamedTuple):
     def has_table(self) -> bool:
         """Whether the page has a table of means; figures of one data set or of iterations have none."""
         return not self.is_figure or self.across != "p"
+
+    def repeats_of(self, variant: Variant) -> int:
+        """Return the number of repeats of a variant."""
+        return 1 if self.one_repeat else self.own_repeats.get(variant, self.repeats)
 
     def tasks(self, repeats: int, seed: int = 0, methods: Sequence[str] = (), cells: Sequence[Cell] = ()) -> list[Job]:
         """List every repeat of every method in every cell.

@@ -11,10 +11,9 @@ import numpy as np
 from .contenders import title_of
 from .experiment import Experiment, values_of
 from .runner import Results
-from .summary import HEADINGS, LIMITS, Summary, shown, summaries_of
+from .summary import HEADINGS, LIMITS, SMALLER_IS_BETTER, Summary, shown, summaries_of
 
 OURS = "sas"
-SMALLER_IS_BETTER = ("difference", "error", "time")
 # The plain version that does the same work as ours.
 PLAIN = {
     "sas-given": "plain-sas",

@@ -176,7 +176,7 @@ TABLE_4 = by_cell(
     (30, 60, 100, 200),
 )
 
-# Error rates. The paper quotes those of the first six methods from Jin and Wang.
+# Error rates. The paper quotes those of the first five methods from Jin and Wang.
 TABLE_5_METHODS = (
     *("kmeans", "kmeans++", "complete", "spectral-gem", "if-pca", "ahp-gmm"),
     *("regularized-kmeans", "sparse-kmeans", "sas-grid", "sas-golden"),

@@ -5,89 +5,13 @@ from __future__ import annotations
 import csv
 import html
 import io
-from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
 
 from .._utils.markdown import escaped, markdown_table
-from .contenders import title_of
 from .experiment import Experiment, values_of
 from .findings import findings
+from .grids import Entry, grids
 from .runner import Results
-from .summary import HEADINGS, Summary, shown, summaries_of
-
-NOT_AVAILABLE, NOT_RUN = "not available", "not run"
-
-
-# ---------------------------------------------------------------- cells
-
-
-def lines_of(summary: Summary, unavailable: Sequence[str]) -> list[str]:
-    """Write the lines of a cell: our mean, the paper's with the difference, and the limit with the difference."""
-    measure = summary.measure
-    if summary.method in unavailable:
-        paper = summary.printed
-        return [NOT_AVAILABLE, *([f"paper {shown(paper[0], measure)}"] if paper else [])]
-    if not summary.n:
-        return ["failed" if summary.failed else NOT_RUN]
-    spread = f" ({shown(summary.sd, measure)})" if summary.n > 1 else ""
-    lines = [f"{shown(summary.mean, measure)}{spread}"]
-    if summary.printed is not None:
-        difference = shown(summary.mean - summary.printed[0], measure, sign=True)
-        lines.append(f"paper {shown(summary.printed[0], measure)} ({difference})")
-    if summary.limit is not None and measure == "rand":
-        difference = shown(summary.mean - summary.limit, measure, sign=True)
-        lines.append(f"limit {shown(summary.limit, measure)} ({difference})")
-    return lines
-
-
-class Grid(NamedTuple):
-    """A table: its heading, its header, and rows of cells that have several lines each."""
-
-    heading: str
-    header: list[str]
-    rows: list[list[list[str]]]
-
-
-def grids(experiment: Experiment, results: Results) -> list[Grid]:
-    """Arrange the results as one table per measure.
-
-    Parameters
-    ----------
-    experiment : Experiment
-        The experiment.
-    results : Results
-        Its results.
-
-    Returns
-    -------
-    list of Grid
-        A table has one row for every method in every block of cells and one column for every value of `across`.
-    """
-    made = []
-    for measure in experiment.measures:
-        summaries = summaries_of(experiment, results, measure)
-        block_keys = [key for key in experiment.cells[0] if key != experiment.across]
-        columns = list(dict.fromkeys(cell.get(experiment.across) for cell in experiment.cells))
-        rows: dict[tuple[Any, ...], dict[Any, list[str]]] = {}
-        for each in summaries:
-            block = tuple(each.cell[key] for key in block_keys)
-            column = each.cell.get(experiment.across)
-            rows.setdefault((*block, each.method), {})[column] = lines_of(each, experiment.unavailable)
-        heads = [f"{experiment.across} = {column}" if experiment.across else HEADINGS[measure] for column in columns]
-        header = [*block_keys, "method", *heads]
-        body = [
-            [
-                *([str(value)] for value in key[:-1]),
-                [title_of(key[-1])],
-                *(cells.get(column, [""]) for column in columns),
-            ]
-            for key, cells in rows.items()
-        ]
-        made.append(Grid(HEADINGS.get(measure, measure), header, body))
-    return made
-
-
-# ---------------------------------------------------------------- pages
+from .summary import summaries_of
 
 
 def provenance(experiment: Experiment, results: Results) -> list[str]:
@@ -104,12 +28,34 @@ def provenance(experiment: Experiment, results: Results) -> list[str]:
     if seeds:
         one = len(seeds) == 1
         repeats = f"1 repeat, seed {seeds[0]}" if one else f"{len(seeds)} repeats, seeds {seeds[0]} to {seeds[-1]}"
-        lines.append(f"{repeats}; {wall:.0f} s on {'; '.join(sorted(machines)) or 'an unknown machine'}.")
+        variants = sorted({run["variant"] for run in results.runs if "variant" in run})
+        which = f", variant {', '.join(variants)}" if variants and len(experiment.variants) > 1 else ""
+        lines.append(f"{repeats}{which}; {wall:.0f} s on {'; '.join(sorted(machines)) or 'an unknown machine'}.")
     else:
         lines.append("There are no results yet.")
-    failures = sorted({record.error for record in results.records if record.error})
+    failures = sorted({record.error for record in results.records if record.error and record.has_data})
     lines += [f"Failed: {error}" for error in failures]
+    absent = results.absent()
+    names = [str(name) for cell in experiment.cells if values_of(cell) in absent for name in values_of(cell)]
+    if names:
+        lines.append(f"Data sets that were not found: {', '.join(names)}.")
     return lines
+
+
+def explained(experiment: Experiment) -> str:
+    """Write what a cell of the tables shows."""
+    if experiment.one_repeat:
+        return ""
+    parts = ["our mean (and standard deviation)"]
+    if experiment.printed:
+        parts.append("the paper's value (and how much ours differs from it)")
+    if "limit" in experiment.methods and "rand" in experiment.measures:
+        parts.append(
+            "the limit, which is the mean of K-means with the useful features given (and how much ours differs from it)"
+        )
+    *first, last = parts
+    best = " The best of our means in every row is in bold." if experiment.across == "method" else ""
+    return f"Every cell shows {'; '.join([*first, f'and {last}' if first else last])}.{best}"
 
 
 def markdown(experiment: Experiment, results: Results, figure: str | None = None) -> str:
@@ -134,18 +80,11 @@ def markdown(experiment: Experiment, results: Results, figure: str | None = None
         parts.append(f"![{experiment.title}]({figure})")
     if experiment.has_table:
         parts.append("\n".join(f"- {escaped(each)}" for each in findings(experiment, results)))
-        parts.append(EXPLAINED)
+        parts.append(explained(experiment))
         for grid in grids(experiment, results):
-            rows = [["<br>".join(map(escaped, cell)) for cell in row] for row in grid.rows]
-            table = markdown_table(grid.header, rows)
-            parts.append(f"## {grid.heading[0].upper()}{grid.heading[1:]}\n\n{table}")
+            table = markdown_table(grid.header, [[_markdown_cell(entry) for entry in row] for row in grid.rows])
+            parts += [f"## {grid.heading[0].upper()}{grid.heading[1:]}", escaped(grid.remark), table]
     return "\n\n".join(part for part in parts if part) + "\n"
-
-
-EXPLAINED = (
-    "Every cell shows our mean (and standard deviation); the paper's mean (and how much ours differs from it); and the "
-    "limit, which is the mean of K-means told the useful features (and how much ours differs from it)."
-)
 
 
 def comma_separated(experiment: Experiment, results: Results) -> str:
@@ -216,20 +155,30 @@ def web_page(experiment: Experiment, results: Results, svg: str | None = None) -
     -------
     str
     """
-    body = [f"<p>{html.escape(line)}</p>" for line in (experiment.note, *provenance(experiment, results)) if line]
+    body = _paragraphs(experiment.note, *provenance(experiment, results))
     if svg:
         # The XML declaration belongs to files of their own only.
         body.append(svg[svg.index("<svg") :])
     if experiment.has_table:
-        body.append(f"<p>{EXPLAINED}</p>")
+        body += _paragraphs(explained(experiment))
         for grid in grids(experiment, results):
             head = "".join(f"<th scope=col>{html.escape(name)}</th>" for name in grid.header)
             rows = "".join(f"<tr>{''.join(map(_html_cell, row))}</tr>" for row in grid.rows)
-            body.append(f"<h2>{html.escape(grid.heading)}</h2><div class=scroll><table><thead><tr>{head}</tr></thead>")
-            body.append(f"<tbody>{rows}</tbody></table></div>")
+            body += [f"<h2>{html.escape(grid.heading)}</h2>", *_paragraphs(grid.remark)]
+            body.append(f"<div class=scroll><table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>")
     return PAGE.format(title=html.escape(experiment.title), body="\n".join(body))
 
 
-def _html_cell(lines: Iterable[str]) -> str:
-    first, *rest = map(html.escape, lines)
-    return f"<td>{first}{''.join(f'<small>{line}</small>' for line in rest)}</td>"
+def _paragraphs(*texts: str) -> list[str]:
+    return [f"<p>{html.escape(text)}</p>" for text in texts if text]
+
+
+def _markdown_cell(entry: Entry) -> str:
+    first, *rest = map(escaped, entry.lines)
+    return "<br>".join([f"**{first}**" if entry.is_best else first, *rest])
+
+
+def _html_cell(entry: Entry) -> str:
+    first, *rest = map(html.escape, entry.lines)
+    shown = f"<b>{first}</b>" if entry.is_best else first
+    return f"<td>{shown}{''.join(f'<small>{line}</small>' for line in rest)}</td>"

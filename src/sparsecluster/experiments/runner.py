@@ -16,7 +16,10 @@ import joblib
 from .._utils.parallel import one_thread_blas
 from .._utils.progress import Progress
 from .._version import __version__
-from .experiment import Cell, Experiment, Job, Row, Setting
+from .experiment import Cell, Experiment, Job, Row, Setting, values_of
+
+# How the reason begins if the data set of a task was not found.
+NO_DATA = "no data set"
 
 
 class Record(NamedTuple):
@@ -27,12 +30,22 @@ class Record(NamedTuple):
     seconds: float
     error: str | None = None
 
+    @property
+    def has_data(self) -> bool:
+        """Whether the data of the task were found."""
+        return self.error is None or not self.error.startswith(NO_DATA)
+
 
 class Results(NamedTuple):
     """The contents of a table on disk: the runs that wrote to it, and the tasks that they finished."""
 
     runs: list[dict[str, Any]]
     records: list[Record]
+
+    def absent(self) -> set[tuple[Any, ...]]:
+        """Return the values of the cells whose data were never found."""
+        found = {values_of(record.task.cell) for record in self.records if record.has_data}
+        return {values_of(record.task.cell) for record in self.records} - found
 
     def rows(self) -> Iterator[Row]:
         """Iterate over the rows, each with its cell, method, seed and seconds; failed tasks have no rows."""
@@ -166,7 +179,7 @@ def do(experiment: Experiment, task: Job, setting: Setting) -> Record:
             rows = experiment.run(task, setting)
     except DataNotFoundError:
         # The message names folders of this machine, and tables are published.
-        return Record(task, [], time.perf_counter() - began, f"no data set {task.cell.get('data')!r} on this machine")
+        return Record(task, [], time.perf_counter() - began, f"{NO_DATA} {task.cell.get('data')!r} on this machine")
     except (ValueError, ArithmeticError, MemoryError, ImportError) as error:
         return Record(task, [], time.perf_counter() - began, f"{type(error).__name__}: {error}")
     return Record(task, rows, time.perf_counter() - began)
@@ -197,7 +210,7 @@ def run(
     folder : Path
         The folder of the table of results; created if it does not exist.
     repeats : int or None, default=None
-        Number of repeats; None for that of the paper.
+        Number of repeats; None for that of the variant.
     seed : int, default=0
         Seed of the first repeat.
     methods, cells : sequence, default=()
@@ -223,7 +236,7 @@ def run(
     mend(table)
     # Tasks that failed are run again: a missing package or file may be there now.
     done = {record.task.key for record in load(table).records if record.error is None}
-    wanted = experiment.tasks(repeats or experiment.repeats, seed, methods, cells)
+    wanted = experiment.tasks(repeats or experiment.repeats_of(setting.variant), seed, methods, cells)
     tasks = [task for task in wanted if task.key not in done]
     if tasks:
         append(table, {"run": {"command": command, "jobs": jobs, "variant": setting.variant, **machine()}})

@@ -11,6 +11,7 @@ from .experiment import Cell, Experiment, Printed, values_of
 from .runner import Results
 
 LIMITS = ("limit", "limit-medoids")
+SMALLER_IS_BETTER = ("difference", "error", "time")
 HEADINGS = {
     "rand": "Rand index",
     "difference": "symmetric difference",
@@ -38,7 +39,7 @@ class Summary(NamedTuple):
     printed : tuple or None
         Mean and standard deviation in the paper.
     limit : float or None
-        Mean of K-means told the useful features; None for the limits themselves.
+        Mean of K-means with the useful features given; None for the limits themselves.
     failed : str or None
         Why the method failed.
     """
@@ -81,7 +82,7 @@ def summaries_of(experiment: Experiment, results: Results, measure: str) -> list
         if row.get(measure) is not None:
             key = (*(row[name] for name in experiment.cells[0]), row["method"])
             values.setdefault(key, []).append(float(row[measure]))
-    failed = {(*values_of(r.task.cell), r.task.method): r.error for r in results.records if r.error is not None}
+    failed = {(*values_of(r.task.cell), r.task.method): r.error for r in results.records if r.has_data and r.error}
     summaries = []
     for cell in experiment.cells:
         at = values_of(cell)
@@ -112,10 +113,13 @@ def digits(measure: str) -> int:
 def shown(value: float, measure: str, sign: bool = False) -> str:
     """Format a number without a leading zero, as in the paper's tables; NaN becomes the empty string.
 
-    >>> shown(0.907, "rand"), shown(-0.007, "rand", sign=True), shown(20.25, "difference")
-    ('.907', '-.007', '20.2')
+    >>> shown(0.907, "rand"), shown(-0.007, "rand", sign=True), shown(-1e-9, "rand", sign=True)
+    ('.907', '-.007', '+.000')
+    >>> shown(20.25, "difference")
+    '20.2'
     """
     if math.isnan(value):
         return ""
-    text = f"{value:{'+' if sign else ''}.{digits(measure)}f}"
+    rounded = round(value, digits(measure)) + 0.0  # no minus before zero
+    text = f"{rounded:{'+' if sign else ''}.{digits(measure)}f}"
     return text.replace("0.", ".", 1) if measure in ("rand", "error") and abs(value) < 1 else text
