@@ -19,6 +19,7 @@ from .._kernels.select import take_columns
 from .._utils.arrays import Floats, Labels, Mask, Subset
 from .alone import level_labels, level_score, pairs_labels, runs_labels, runs_within
 from .features import Features, Pairs, Rows, SeenRows, quadratic_sums
+from .likelihood import Likelihood, multinomial
 from .units import Flags, counted_totals, has_two_values
 
 
@@ -87,6 +88,8 @@ class CoordinateFeatures(Features):
         columns = np.einsum("ia,ia->a", self.table, self.table)
         total = np.add.reduceat(columns, self.starts[:-1])
         two_valued, apart = self._two_valued()
+        self._few = two_valued & ~self.levels
+        self._levels_of: Any = None
         seen = 1.0 - missing[:, self.starts[:-1]].mean(axis=0)
         self._total = counted_totals(total, standardize, two_valued, apart, shares, seen)
         scale = np.repeat(self._total / total, widths)
@@ -122,6 +125,22 @@ class CoordinateFeatures(Features):
         if self.seen is None:
             return self._explained(between_scores(self.table, self._columns, labels, n_clusters))
         return self._explained(seen_scores(self.table, self.seen, self._columns, labels, n_clusters))
+
+    def likelihood(self, labels: Labels, n_clusters: int, members: Any = 1) -> Likelihood:
+        found = super().likelihood(labels, n_clusters, members)
+        found.parameters[self.several] = np.diff(self.starts)[self.several]
+        categories = np.flatnonzero(self.levels | self._few)
+        if categories.size:
+            known = multinomial(self._all_codes(categories), labels, n_clusters)
+            found.gains[categories], found.parameters[categories] = known
+        return found
+
+    def _all_codes(self, features: Subset) -> Any:
+        """The levels of some features, of shape (n_samples, n_features), -1 if missing; computed once."""
+        if self._levels_of is None:
+            codes = np.column_stack([self._codes(a) for a in features.tolist()])
+            self._levels_of = np.where(np.isnan(codes), -1, codes).astype(np.int64)
+        return self._levels_of
 
     def _counted(self, subset: Subset, weights: Floats | None) -> Floats:
         """The weight of each column of a subset of the features."""
@@ -195,6 +214,7 @@ class CoordinateFeatures(Features):
 
     def permuted(self, seed: int) -> Self:
         other = copy(self)
+        other._levels_of = None
         streams = np.repeat(self.streams, np.diff(self.starts))
         other.table = self.table.copy()
         shuffle_columns(other.table, streams, np.uint64(seed))

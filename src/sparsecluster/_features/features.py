@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from .._utils.arrays import Floats, Labels, Mask, Subset, Table
+from .likelihood import Likelihood, gaussian
 
 
 class Pairs(NamedTuple):
@@ -103,6 +104,17 @@ class Features(ABC):
     def scores(self, labels: Labels, n_clusters: int) -> Floats:
         """Score of every feature for the clustering given by `labels`; ndarray of shape (n_features,)."""
 
+    def explained(self, labels: Labels, n_clusters: int) -> Floats:
+        """T_a - Delta_a[C] of every feature, of shape (n_features,), as it counts in `pairs` and `rows`."""
+        return self.scores(labels, n_clusters) * (self.total / self.shares)
+
+    def likelihood(self, labels: Labels, n_clusters: int, members: Any = 1) -> Likelihood:
+        """Log likelihood ratio of every feature with and without the clusters, and its number of parameters.
+
+        `members` is the number of members of the group that each feature belongs to.
+        """
+        return gaussian(self.scores(labels, n_clusters) / self.shares, self.n_samples * self.shares * members)
+
     @abstractmethod
     def seen_pairs(self, subset: Subset, weights: Floats | None = None) -> tuple[Floats, Floats | None]:
         """Similarity of the samples on a subset of the features, over the values observed in both samples of a pair.
@@ -165,6 +177,10 @@ class Features(ABC):
     @abstractmethod
     def permuted(self, seed: int) -> Self:
         """A copy in which the samples are permuted within each feature, independently of the other features."""
+
+    def like_this(self, features: Features) -> Features:
+        """Other features, scored in the same way as these."""
+        return features
 
     def release(self) -> None:  # noqa: B027  (there may be nothing to free)
         """Free memory whose contents can be computed again."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from .._kernels.order import shuffle_columns
 from .._utils.arrays import Floats, Labels, Subset
 from .alone import pairs_labels
 from .features import Coordinates, Features, dissimilarity
+from .likelihood import Likelihood
 
 
 class MixedFeatures(Features):
@@ -62,6 +63,17 @@ class MixedFeatures(Features):
 
     def scores(self, labels: Labels, n_clusters: int) -> Floats:
         return self._together([part.scores(labels, n_clusters) for part in self.parts])
+
+    def explained(self, labels: Labels, n_clusters: int) -> Floats:
+        return self._together([part.explained(labels, n_clusters) for part in self.parts])
+
+    def likelihood(self, labels: Labels, n_clusters: int, members: Any = 1) -> Likelihood:
+        sizes = np.bincount(self._all_owners)
+        parts = zip(self.parts, self.owners, strict=True)
+        found = [part.likelihood(labels, n_clusters, sizes[owner]) for part, owner in parts]
+        return Likelihood(
+            self._together([each.gains for each in found]), self._together([each.parameters for each in found])
+        )
 
     def _counted(self, subset: Subset, weights: Floats | None) -> list[Floats | None]:
         """For each part, the weight of each member of a subset of the features."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from .._kernels.select import take_columns
 from .._utils.arrays import Floats, Labels, Subset, Table
 from .alone import runs_labels, runs_within
 from .features import Features, Rows, quadratic_sums
+from .likelihood import Likelihood, multinomial
 from .units import counted_totals, has_two_values
 
 # For a larger share of the columns, zero weights for the others are cheaper than a copy of the chosen ones.
@@ -69,6 +70,8 @@ class NumericFeatures(Features):
         self.shares = np.ones(self.n_features)
         # Shared with all permuted copies: permuting a column does not change the best clustering of it alone.
         self._best_scores: dict[int, Floats] = {}
+        # Columns with two values, found when they are first needed.
+        self._two_valued: Subset | None = None
 
     @property
     def table(self) -> Table:
@@ -84,6 +87,16 @@ class NumericFeatures(Features):
 
     def scores(self, labels: Labels, n_clusters: int) -> Floats:
         return between_scores(self.table, self.total, labels, n_clusters)
+
+    def likelihood(self, labels: Labels, n_clusters: int, members: Any = 1) -> Likelihood:
+        found = super().likelihood(labels, n_clusters, members)
+        if self._two_valued is None:
+            self._two_valued = np.flatnonzero(has_two_values(self.table))
+        if self._two_valued.size:
+            # The table is centered, so the larger of two values is the positive one.
+            codes = (self.table[:, self._two_valued] > 0).astype(np.int64)
+            found.gains[self._two_valued] = multinomial(codes, labels, n_clusters).gains
+        return found
 
     def seen_pairs(self, subset: Subset, weights: Floats | None = None) -> tuple[Floats, None]:
         gram = np.zeros((self.n_samples, self.n_samples))

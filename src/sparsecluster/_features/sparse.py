@@ -13,6 +13,7 @@ from .._kernels.sparse import dense_columns, shuffle_samples, sparse_gram, spars
 from .._utils.arrays import Floats, Labels, Subset
 from .alone import runs_labels, runs_within
 from .features import Features, SparseRows
+from .likelihood import Likelihood, of_counts
 from .mixed import shares_of
 from .numeric import BLOCK_VALUES
 from .units import Flags, counted_totals
@@ -41,6 +42,23 @@ def two_values(values: Floats, starts: npt.NDArray[np.int64], n_samples: int) ->
     full = counts == n_samples
     two = np.logical_and.reduceat(at_an_end, starts[:-1]) & (full | (low == high))
     return two, np.where(full, high - low, np.maximum(np.abs(low), np.abs(high))) ** 2
+
+
+class Binary(NamedTuple):
+    """The columns with two values; the stored values that are one of the two, and the column of each among these."""
+
+    columns: Subset
+    stored: Subset
+    owners: Subset
+
+
+def binary(table: Columns, n_samples: int) -> Binary:
+    """The columns that take two values. A column without zeros is centered, so that its larger value is positive."""
+    counts = np.diff(table.starts)
+    two = two_values(table.values, table.starts, n_samples)[0]
+    stored = np.flatnonzero(np.repeat(two, counts) & (np.repeat(counts < n_samples, counts) | (table.values > 0)))
+    place = np.cumsum(two) - 1
+    return Binary(np.flatnonzero(two), stored, np.repeat(place, counts)[stored])
 
 
 def centered_columns(part: Any, standardize: bool, owners: Subset) -> tuple[Columns, Floats]:
@@ -92,6 +110,7 @@ class SparseFeatures(Features):
         self.shares, self.streams = shares_of(owners), owners
         # Shared with all permuted copies: permuting a column does not change the best clustering of it alone.
         self._best_scores: dict[int, Floats] = {}
+        self._binary: Binary | None = None
 
     @property
     def total(self) -> Floats:
@@ -99,6 +118,18 @@ class SparseFeatures(Features):
 
     def scores(self, labels: Labels, n_clusters: int) -> Floats:
         return self.shares * sparse_scores(*self.columns, self.total, labels, n_clusters)
+
+    def likelihood(self, labels: Labels, n_clusters: int, members: Any = 1) -> Likelihood:
+        found = super().likelihood(labels, n_clusters, members)
+        if self._binary is None:
+            self._binary = binary(self.columns, self.n_samples)
+        columns, stored, owners = self._binary
+        if columns.size:
+            cells = labels[self.columns.samples[stored]].astype(np.int64) * columns.size + owners
+            ones = np.bincount(cells, minlength=n_clusters * columns.size).reshape(n_clusters, columns.size)
+            sizes = np.bincount(labels, minlength=n_clusters)[:, None]
+            found.gains[columns] = of_counts([sizes - ones, ones]).gains
+        return found
 
     def seen_pairs(self, subset: Subset, weights: Floats | None = None) -> tuple[Floats, None]:
         table = self.columns if weights is None else self._scaled(subset, np.sqrt(weights))

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 
 from .._utils.arrays import Floats, Labels, Subset
 from .features import Coordinates, Features
+from .likelihood import Likelihood
 
 
 class WeightedFeatures(Features):
@@ -35,6 +36,9 @@ class WeightedFeatures(Features):
 
     def scores(self, labels: Labels, n_clusters: int) -> Floats:
         return self.features.scores(labels, n_clusters)
+
+    def likelihood(self, labels: Labels, n_clusters: int, members: Any = 1) -> Likelihood:
+        return self.features.likelihood(labels, n_clusters, members)
 
     def seen_pairs(self, subset: Subset, weights: Floats | None = None) -> tuple[Floats, Floats | None]:
         return self.features.seen_pairs(subset, self._times(subset, weights))
