@@ -117,7 +117,7 @@ def test_golden_section_looks_at_few_sizes():
 @pytest.mark.parametrize("search", ["path", "grid", "golden"])
 @pytest.mark.parametrize("null", ["refit", "fixed"])
 def test_the_number_of_useful_features_is_found(easy, search, null):
-    curve, known = choose_size(easy, np.random.default_rng(0), search=search, step=3, effort=Effort(null=null))
+    curve, known, _ = choose_size(easy, np.random.default_rng(0), search=search, step=3, effort=Effort(null=null))
     assert 9 <= curve.chosen <= 11
     assert curve.score[curve.values == curve.chosen][0] == curve.score.max()
     expected = {"path": list(range(1, 61)), "grid": list(range(1, 61, 3))}

@@ -7,6 +7,7 @@ from scipy import sparse
 
 import sparsecluster._features.features
 import sparsecluster._search.solve
+import sparsecluster.methods._core
 from sparsecluster import SASClustering, rand_index
 from tests.helpers.common import refuses
 
@@ -304,6 +305,7 @@ def test_a_sample_keeps_the_memory_of_pairs_small(monkeypatch):
     pairs = sparsecluster._features.features.Features.pairs
     monkeypatch.setattr(sparsecluster._features.features.Features, "pairs", watched)
     monkeypatch.setattr(sparsecluster._search.solve, "MOST_PAIRED", 100)
+    monkeypatch.setattr(sparsecluster.methods._core, "MOST_PAIRED_SAMPLES", 60)
     fit_kind("manhattan", MANY_X, n_features_to_select=6, subsample=240)
     assert set(seen) == {60}
 

@@ -106,7 +106,7 @@ def test_as_many_fresh_starts_as_asked_for(problem_of, init, n_init):
     pool = search_size(problem, 3, np.random.default_rng(0), init=init, n_init=n_init)
     assert len(pool.fresh) == n_init
     assert pool.best.subset.size == 3
-    assert pool.best.objective == max(ending.objective for ending in pool.fresh)
+    assert pool.best.objective == max(ending.merit for ending in pool.fresh)
 
 
 def test_auto_takes_each_kind_first_and_random_ones_after():
@@ -130,7 +130,7 @@ def test_hits_are_the_fresh_starts_that_found_the_best(problem_of):
         pool.add(found, fresh=True)
     assert pool.best is climbs[3]
     assert pool.hits == 3
-    np.testing.assert_array_equal([ending.objective for ending in pool.fresh[:4]], [c.objective for c in climbs])
+    np.testing.assert_array_equal([ending.merit for ending in pool.fresh[:4]], [c.objective for c in climbs])
 
 
 def test_climbs_that_are_not_fresh_may_be_best_but_are_no_hits(problem_of):

@@ -31,8 +31,9 @@ def table_centers(
 
 def sparse_means(X: Any, labels: npt.NDArray[np.intp], k: int) -> Floats:
     """The mean of every column of a sparse matrix in every cluster, of shape (k, n_columns)."""
-    members = scipy.sparse.csr_array((np.ones(labels.size), (labels, np.arange(labels.size))), (k, labels.size))
-    return np.asarray((members @ X).toarray() / np.bincount(labels, minlength=k)[:, None])
+    inside = np.flatnonzero(labels >= 0)
+    members = scipy.sparse.csr_array((np.ones(inside.size), (labels[inside], inside)), (k, labels.size))
+    return np.asarray((members @ X).toarray() / np.bincount(labels[inside], minlength=k)[:, None])
 
 
 def means(X: Table, labels: npt.NDArray[np.integer[Any]], k: int) -> Floats:

@@ -50,15 +50,16 @@ class Profiles(NamedTuple):
     columns: Sequence[Profile]
     whole: float
 
-    def distances(self, values: Iterable[Any]) -> Floats:
+    def distances(self, values: Iterable[Any], most: float = np.inf) -> Floats:
         """Weighted sum of the distances over the columns, of shape (n_samples, k).
 
-        To make up for missing values, the sum is divided by the sum of the shares of the observed columns.
+        To make up for missing values, the sum is divided by the sum of the shares of the observed columns. No column
+        counts more than `most` times its spread.
         """
         total: Any = 0.0
         observed: Any = 0.0
         for column, new in zip(self.columns, values, strict=True):
-            apart = column.distances(new)
+            apart = np.minimum(column.distances(new), most * column.spread)
             known = ~np.isnan(apart[:, :1])
             total = total + np.where(known, column.weight * apart, 0.0)
             observed = observed + column.share * known

@@ -65,6 +65,9 @@ class Reader(Protocol):
     def new_values(self, given: Any, columns: Subset) -> list[Any]:
         """The values of new samples in the given columns, in the form that the measures of these columns take."""
 
+    def for_samples(self, samples: Subset) -> Reader:
+        """The reader for clusters of these samples only."""
+
     @property
     def can_be_saved(self) -> bool:
         """Whether the reader can be stored in a file."""
@@ -106,9 +109,18 @@ class Reading:
     has_names: bool = False
 
     @property
+    def n_used(self) -> int:
+        """The number of samples that are not left out."""
+        return self.source.samples.size
+
+    @property
     def n_usable(self) -> int:
         """The number of features that are not left out."""
         return int(self.source.owners.max()) + 1
+
+    def of_samples(self, source: SampleSource) -> Reading:
+        """The same reading with some of its samples only, as `source.take` returns them."""
+        return replace(self, source=source, reader=self.reader.for_samples(source.samples))
 
     def standardized(self, standardize: bool) -> Reading:
         """The same reading with features that are standardized or not."""
@@ -177,6 +189,9 @@ class TableReader(NamedTuple):
             return [read[a] for a in columns.tolist()]
         kinds, names = ([each[a] for a in columns.tolist()] for each in (self.kinds, self.names))
         return list(recoded(self._numbers(given, columns), kinds, names).T)
+
+    def for_samples(self, samples: Subset) -> TableReader:
+        return self
 
     def encode(self, given: Given) -> Any:
         """All columns as codes, of shape (n_samples, n_columns); a sparse matrix is returned as it is."""
@@ -320,13 +335,17 @@ class MatrixReader:
 
     samples: Subset
     n_matrices: int
+    n_samples: int
 
     @property
     def can_be_saved(self) -> bool:
         return False
 
+    def for_samples(self, samples: Subset) -> MatrixReader:
+        return replace(self, samples=samples)
+
     def new_values(self, given: Any, columns: Subset) -> list[Any]:
-        cross = check_cross(given, self.n_matrices, self.samples.size, columns)
+        cross = check_cross(given, self.n_matrices, self.n_samples, columns)
         # If the matrices of fit are passed again, a sample without observed pairs must not count as near to itself.
         return [known_pairs(matrix)[:, self.samples] for matrix in cross]
 
@@ -350,6 +369,6 @@ def read_matrices(X: Any, request: Request) -> Reading:
     check_samples_observed(matrices, usable)
     order = matrix_arrangement(matrices)
     source = MatrixSource(matrices, groups, order.samples, order.columns[usable[order.columns]], request.standardize)
-    reader = MatrixReader(order.samples, p)
+    reader = MatrixReader(order.samples, p, n)
     n_features = np.unique(groups).size
     return Reading(names, source, reader, notes, n, p, n_features, order.distinct_samples, request)

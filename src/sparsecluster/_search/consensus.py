@@ -25,8 +25,8 @@ def consensus(problem: Problem, pool: Pool, rng: np.random.Generator) -> Climb:
     of the climbs that voted.
     """
     best = pool.best
-    ranked = sorted(pool.fresh, key=lambda found: -found.objective)
-    voters = [found for found in ranked if found.objective >= NEAR_BEST * best.objective]
+    ranked = sorted(pool.fresh, key=lambda found: -found.merit)
+    voters = [found for found in ranked if found.merit >= NEAR_BEST * pool.merit(best)]
     voters = voters[: max(1, round(VOTERS * len(ranked)))]
     # If this many starts agree on the best, it is no coincidence, however many other starts there are.
     if pool.hits >= min(len(voters), TINY_HITS) or len(voters) < 2:
@@ -36,4 +36,4 @@ def consensus(problem: Problem, pool: Pool, rng: np.random.Generator) -> Climb:
     rows = Rows(votes, np.ones(votes.shape[1]))
     agreed = kmeans(rows, k, rng, n_starts=RUNS)
     found = climb(problem, agreed, best.subset.size, rng)
-    return found if found.objective >= voters[-1].objective else best
+    return found if pool.merit(found) >= voters[-1].merit else best

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -17,10 +18,17 @@ if TYPE_CHECKING:
     import pandas as pd
 
 GapKind = Literal["between", "within"]
-Rule = Literal["max", "1se"]
+Rule = Literal["max", "1se", "core"]
 
-# Axis titles of parameters; other parameters are shown by name.
-TITLES = {"s": "number of features s", "k": "number of clusters k"}
+# Titles of axes; other parameters and criteria are shown by name.
+PARAMETERS = {"s": "number of features s", "m": "number of features m", "k": "number of clusters k"}
+CRITERIA = {
+    "gap": "gap statistic",
+    "bic": "Bayesian information criterion",
+    "agreement": "agreement (adjusted Rand index)",
+}
+# Up to this many values, each of them is marked.
+MOST_MARKED = 30
 
 
 @dataclass(frozen=True)
@@ -39,11 +47,12 @@ class TuningCurve:
     Attributes
     ----------
     parameter : str
-        What was tuned: "s" for the number of features, "k" for the number of clusters, or the name of a parameter.
+        What was tuned: "s" for the number of features, "m" for the number of core features, "k" for the number of
+        clusters, or the name of a parameter.
     values : ndarray of shape (n_values,)
         The values that were tried, in ascending order.
     criterion : str
-        The criterion by which they were compared: "gap", "instability", ...
+        The criterion by which they were compared: "gap", "bic", "agreement", "instability", ...
     score : ndarray of shape (n_values,)
         The criterion at every value.
     error : ndarray of shape (n_values,) or None
@@ -52,7 +61,10 @@ class TuningCurve:
         The chosen value.
     details : dict of str to ndarray of shape (n_values,)
         What the criterion was computed from. For the gap, `observed` is log B_v of the data (log (s - B_s) for
-        "within"), and `reference` and `spread` are its mean and standard deviation over the permuted copies.
+        "within"), and `reference` and `spread` are its mean and standard deviation over the permuted copies. For the
+        agreement, `required` is the smallest one that is enough.
+    kind : {"between", "within"}
+        What a gap compares.
 
     Examples
     --------
@@ -74,10 +86,34 @@ class TuningCurve:
     error: Floats | None = None
     details: Mapping[str, Floats] = field(default_factory=dict)
 
+    # Whether a gap compares what lies between or within the clusters.
+    kind: GapKind = "between"
+
     @property
     def place(self) -> int:
         """Index of the chosen value in `values`."""
         return int(np.flatnonzero(self.values == self.chosen)[0])
+
+    @property
+    def titles(self) -> tuple[str, str]:
+        """Titles of the axes: the parameter and the criterion in words."""
+        return PARAMETERS.get(self.parameter, self.parameter), CRITERIA.get(self.criterion, self.criterion)
+
+    @property
+    def required(self) -> float | None:
+        """The smallest value of the criterion that is enough; None if the best value is chosen."""
+        required = self.details.get("required")
+        return None if required is None else float(required[0])
+
+    @property
+    def is_log(self) -> bool:
+        """Whether the parameter is shown on a log scale."""
+        return self.parameter != "k"
+
+    def gap_of(self, objective: Floats) -> Floats:
+        """The gap that other objectives, one per value, would have had."""
+        sign = 1.0 if self.kind == "between" else -1.0
+        return sign * (log_objective(objective, self.values, self.kind) - self.details["reference"])
 
     def frame(self) -> pd.DataFrame:
         """The curve as a table.
@@ -95,7 +131,7 @@ class TuningCurve:
         return pd.DataFrame(columns, index=pd.Index(self.values, name=self.parameter))
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw the criterion with a band of one standard error, and the chosen value.
+        """Draw the criterion with a band of one standard error, the chosen value, and what is required if anything is.
 
         Parameters
         ----------
@@ -107,16 +143,21 @@ class TuningCurve:
         matplotlib Axes
         """
         import matplotlib.pyplot as plt
+        from matplotlib.ticker import MaxNLocator
 
         ax = ax or plt.subplots(figsize=(6, 3.6), layout="constrained")[1]
         if self.error is not None:
             low, high = self.score - self.error, self.score + self.error
             ax.fill_between(self.values, low, high, color="#0072B2", alpha=0.2, lw=0)
-        ax.plot(self.values, self.score, color="#0072B2", marker="o" if self.values.size < 3 else None)
+        marker = "o" if self.values.size <= MOST_MARKED else None
+        ax.plot(self.values, self.score, color="#0072B2", marker=marker, ms=4)
         ax.axvline(self.chosen, color="#D55E00", ls="--", label=f"chosen: {self.parameter} = {self.chosen:.4g}")
-        title = "gap statistic" if self.criterion == "gap" else self.criterion
-        scale = "linear" if self.parameter == "k" else "log"
-        ax.set(xscale=scale, xlabel=TITLES.get(self.parameter, self.parameter), ylabel=title)
+        if self.required is not None:
+            ax.axhline(self.required, color="0.4", ls=":", label=f"required: {self.required:.4g}")
+        parameter, criterion = self.titles
+        ax.set(xscale="log" if self.is_log else "linear", xlabel=parameter, ylabel=criterion)
+        if not self.is_log:
+            ax.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
         ax.legend(frameon=False)
         return ax
 
@@ -138,11 +179,7 @@ def gap_curve(
     within one standard error of the largest.
     """
     at = np.asarray(values)
-
-    def log(objective: Floats) -> Floats:
-        # A subset that is explained completely has a within of 0, but its logarithm must still be finite.
-        return np.log(objective if kind == "between" else np.maximum(at - objective, np.finfo(float).eps * at))
-
+    log = partial(log_objective, values=at, kind=kind)
     # Mean and sum of squares are updated copy by copy (Welford), so that the copies need not be kept.
     n_copies, mean, squares = 0, np.zeros(at.size), np.zeros(at.size)
     for n_copies, copy in enumerate(reference, 1):
@@ -154,9 +191,15 @@ def gap_curve(
     log_observed = log(observed)
     gap = log_observed - mean if kind == "between" else mean - log_observed
     top = int(np.argmax(gap))
-    best = top if rule == "max" else int(np.argmax(gap >= gap[top] - error[top]))
+    best = top if rule != "1se" else int(np.argmax(gap >= gap[top] - error[top]))
     details = {"observed": log_observed, "reference": mean, "spread": spread}
-    return TuningCurve(parameter, at, "gap", gap, at[best].item(), error, details)
+    return TuningCurve(parameter, at, "gap", gap, at[best].item(), error, details, kind)
+
+
+def log_objective(objective: Floats, values: npt.NDArray[Any], kind: GapKind) -> Floats:
+    """The logarithm of what a gap statistic compares."""
+    # A subset that is explained completely has a within of 0, but its logarithm must still be finite.
+    return np.log(objective if kind == "between" else np.maximum(values - objective, np.finfo(float).eps * values))
 
 
 def copy_seeds(rng: np.random.Generator, n_copies: int) -> list[int]:

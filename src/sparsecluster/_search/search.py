@@ -27,28 +27,37 @@ MOST_LABELS = 100
 SAME = 1e-9
 
 NInit = int | Literal["auto"]
+Compare = Literal["chosen", "all"]
 
 
 class Ending(NamedTuple):
     """The part of a climb that is kept. With many features, keeping all scores would take too much memory."""
 
     labels: Labels
-    objective: float
+    merit: float
 
 
 class Pool:
-    """The climbs at one size: the best of all, and the endings of those from independent starts."""
+    """The climbs at one size: the best of all, and the endings of those from independent starts.
 
-    def __init__(self) -> None:
+    Climbs are compared by their objective or, if compare="all", by the sum of the scores of all features.
+    """
+
+    def __init__(self, compare: Compare = "chosen") -> None:
+        self.compare = compare
         self.fresh: list[Ending] = []
         self._best: Climb | None = None
 
+    def merit(self, found: Climb) -> float:
+        """What climbs are compared by."""
+        return found.objective if self.compare == "chosen" else float(found.scores.sum())
+
     def add(self, found: Climb, fresh: bool = False) -> None:
         """Keep the climb if it is the best so far, and its ending if its start was independent of the other climbs."""
-        if self._best is None or found.objective > self._best.objective:
+        if self._best is None or self.merit(found) > self.merit(self._best):
             self._best = found
         if fresh:
-            self.fresh.append(Ending(found.labels, found.objective))
+            self.fresh.append(Ending(found.labels, self.merit(found)))
 
     @property
     def best(self) -> Climb:
@@ -58,8 +67,8 @@ class Pool:
 
     @property
     def hits(self) -> int:
-        """Number of independent starts that reached the best objective."""
-        return sum(ending.objective >= self.best.objective * (1 - SAME) for ending in self.fresh)
+        """Number of independent starts that are as good as the best climb."""
+        return sum(ending.merit >= self.merit(self.best) * (1 - SAME) for ending in self.fresh)
 
 
 def search_size(
@@ -70,12 +79,13 @@ def search_size(
     init: str = "auto",
     n_init: NInit = "auto",
     known: Sequence[Labels] = (),
+    compare: Compare = "chosen",
     workers: Workers = ONE_THREAD,
 ) -> Pool:
     """Climb at one size from fresh starts, from `known` labels and, if n_init="auto", from kicks of the best climb."""
     features = problem.features
     enough = TINY_HITS if features.n_samples * features.n_features <= TINY_VALUES else ENOUGH_HITS
-    pool = Pool()
+    pool = Pool(compare)
     for labels in known:
         pool.add(climb(problem, labels, size, rng))
 
@@ -147,6 +157,10 @@ class Envelope:
     def labels(self, size: int) -> Labels:
         """Labels of the clustering that is best at `size`."""
         return self._labels[int(self._owner[size - 1])]
+
+    def all_labels(self) -> list[Labels]:
+        """Labels of the clusterings that are best at some size."""
+        return [self._labels[owner] for owner in np.unique(self._owner).tolist()]
 
     def stretches(self) -> list[tuple[int, int]]:
         """Intervals of sizes, as (first, last), on which the same clustering is best."""

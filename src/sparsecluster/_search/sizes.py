@@ -10,6 +10,7 @@ import numpy as np
 from .._features.features import Features
 from .._utils.arrays import Floats, Labels, Subset
 from .._utils.parallel import ONE_THREAD, Workers
+from .bic import bic_values
 from .climb import Problem
 from .curve import GapKind, Rule, TuningCurve, copy_seeds, gap_curve, on_copies
 from .search import Envelope, NInit, refine, search_size, search_sizes
@@ -17,6 +18,7 @@ from .starts import ladder
 
 Search = Literal["path", "grid", "golden"]
 Null = Literal["refit", "fixed"]
+Criterion = Literal["gap", "bic"]
 
 # Number of sizes on the grid if no step is given, as in the paper's experiments.
 GRID_SIZES = 50
@@ -49,16 +51,18 @@ USUAL_EFFORT = Effort()
 
 
 class Choice(NamedTuple):
-    """The gap curve, and the labels found at the chosen size."""
+    """The tuning curve, the labels found at the chosen size, and the labels found at other sizes."""
 
     curve: TuningCurve
     known: list[Labels]
+    others: list[Labels]
 
 
 def choose_size(
     problem: Problem,
     rng: np.random.Generator,
     *,
+    criterion: Criterion = "gap",
     search: Search = "path",
     kind: GapKind = "between",
     rule: Rule = "max",
@@ -66,24 +70,38 @@ def choose_size(
     effort: Effort = USUAL_EFFORT,
     workers: Workers = ONE_THREAD,
 ) -> Choice:
-    """Choose s by the gap statistic: over all s ("path"), every `step`-th ("grid"), or by golden section ("golden")."""
+    """Choose s by the gap statistic: over all s ("path"), every `step`-th ("grid"), or by golden section ("golden").
+
+    With criterion="bic", s is chosen by the BIC over all s, without permuted copies.
+    """
     seeds = copy_seeds(rng, effort.n_permutations)
     p = problem.features.n_features
-    if search == "path":
+    if search == "path" or criterion == "bic":
         envelope = search_sizes(
             problem, rng, init=effort.init, n_init=effort.n_init, known=effort.known, workers=workers
         )
         refine(problem, envelope, rng)
+        if criterion == "bic":
+            return by_bic(problem, envelope.all_labels())
         reference = path_reference(problem, envelope, seeds, rng, effort, workers)
         curve = gap_curve(np.arange(1, p + 1), envelope.objective, reference, kind, rule)
-        return Choice(curve, [envelope.labels(curve.chosen)])
+        return Choice(curve, [envelope.labels(curve.chosen)], envelope.all_labels())
     tried = SizesTried(problem, rng, seeds, effort, workers)
     if search == "grid":
         tried.add(list(range(1, p + 1, step or max(1, p // GRID_SIZES))))
     else:
         golden_section(lambda size: tried.gap(size, kind), 1, p)
     curve = tried.curve(kind, rule)
-    return Choice(curve, [tried.labels[curve.chosen]])
+    return Choice(curve, [tried.labels[curve.chosen]], list(tried.labels.values()))
+
+
+def by_bic(problem: Problem, candidates: list[Labels]) -> Choice:
+    """Choose s by the BIC of the clusterings that are best at some size."""
+    values = np.array([bic_values(problem.features, labels, problem.n_clusters) for labels in candidates])
+    owners, score = values.argmax(axis=0), values.max(axis=0)
+    best = int(np.argmax(score))
+    curve = TuningCurve("s", np.arange(1, score.size + 1), "bic", score, best + 1)
+    return Choice(curve, [candidates[int(owners[best])]], candidates)
 
 
 # ---------------------------------------------------------------- all sizes

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -11,13 +12,15 @@ from .._data.profiles import profiles_of
 from .._data.source import SampleSource
 from .._features.features import Features
 from .._utils.arrays import Labels, Subset
-from .._utils.parallel import workers_for
+from .._utils.parallel import Workers, workers_for
 from .._utils.progress import Verbosity
+from .alternatives import Alternative, alternatives, still_different
 from .climb import Climb, Problem, climb
+from .clusters import Candidates, search_clusters
 from .consensus import consensus
 from .curve import GapKind, Rule, TuningCurve
-from .search import NInit, search_size
-from .sizes import Effort, Null, Search, choose_size
+from .search import Compare, NInit, search_size
+from .sizes import Criterion, Effort, Null, Search, choose_size
 from .subsample import Subsample, draw_subsample, spread
 
 # Number of clusterings on a subset given by the user; the climb starts from the best of them.
@@ -31,10 +34,11 @@ class Plan(NamedTuple):
     """How to search for a solution; see the parameters of the same names in `SASClustering`.
 
     `size` is None if it is to be chosen. `labels` or `subset` are the labels of the samples or the features to start
-    from, in the order of the source. If both are None, the starts are of kind `init`.
+    from, in the order of the source. If both are None, the starts are of kind `init`, besides `known` labels.
     """
 
     size: int | None
+    criterion: Criterion = "gap"
     search: Search = "path"
     step: int | None = None
     gap: GapKind = "between"
@@ -45,7 +49,10 @@ class Plan(NamedTuple):
     n_init: NInit = "auto"
     labels: Labels | None = None
     subset: Subset | None = None
+    known: Sequence[Labels] = ()
+    compare: Compare = "chosen"
     consensus: bool = True
+    n_alternatives: int = 3
     subsample: int | None = 2000
     max_iter: int = 100
     n_jobs: int | None = None
@@ -53,10 +60,11 @@ class Plan(NamedTuple):
 
 
 class Solution(NamedTuple):
-    """The best climb, and the curve by which its size was chosen, or None if the size was given."""
+    """The best climb, the curve by which its size was chosen, or None if it was given, and other solutions."""
 
     climb: Climb
     curve: TuningCurve | None
+    others: list[Alternative]
 
 
 def solve(
@@ -93,26 +101,29 @@ def _by_subsample(
     source: SampleSource, problem: Problem, plan: Plan, part: Subsample, pairs_fit: bool, rng: np.random.Generator
 ) -> Solution:
     """Search on the subsample, assign all samples to the nearest of its clusters, and climb from there."""
-    on_part = problem._replace(features=part.source.features())
-    found, curve = search(part.source, on_part, plan, rng)
-    profiles = profiles_of(part.source, on_part.features, found.labels, problem.n_clusters, found.subset)
-    labels = spread(source, part, found, profiles)
+    on_part = problem._replace(features=problem.features.like_this(part.source.features()))
+    found, curve, others = search(part.source, on_part, plan, rng)
     # One iteration scores the features on all samples; more would need all pairs of samples.
     problem = problem if pairs_fit else problem._replace(max_iter=1)
-    return Solution(climb(problem, labels, found.subset.size, rng), curve)
+
+    def on_all(found: Climb) -> Climb:
+        profiles = profiles_of(part.source, on_part.features, found.labels, problem.n_clusters, found.subset)
+        return climb(problem, spread(source, part, found, profiles), found.subset.size, rng)
+
+    found = on_all(found)
+    return Solution(found, curve, still_different(found, [each._replace(climb=on_all(each.climb)) for each in others]))
 
 
 def search(source: SampleSource, problem: Problem, plan: Plan, rng: np.random.Generator) -> Solution:
     """The best climb at the given size, or at the size that the gap statistic chooses."""
-    # Without coordinates, all pairs of samples are looked at in every column.
-    n = source.samples.size
-    workers = workers_for(plan.n_jobs, plan.verbose, n * source.columns.size * (1 if problem.features.has_rows else n))
+    workers = _workers(source, problem, plan)
     init, n_init, known = _starts(problem, plan, rng)
-    size, curve = plan.size, None
+    size, curve, others = plan.size, None, list(known)
     if size is None:
-        curve, known = choose_size(
+        curve, known, others = choose_size(
             problem,
             rng,
+            criterion=plan.criterion,
             search=plan.search,
             kind=plan.gap,
             rule=plan.rule,
@@ -121,8 +132,27 @@ def search(source: SampleSource, problem: Problem, plan: Plan, rng: np.random.Ge
             workers=workers,
         )
         size = int(curve.chosen)
-    pool = search_size(problem, size, rng, init=init, n_init=n_init, known=known, workers=workers)
-    return Solution(consensus(problem, pool, rng) if plan.consensus else pool.best, curve)
+    pool = search_size(problem, size, rng, init=init, n_init=n_init, known=known, compare=plan.compare, workers=workers)
+    found = consensus(problem, pool, rng) if plan.consensus else pool.best
+    others = [*(each.labels for each in sorted(pool.fresh, key=lambda each: -each.merit)), *others]
+    return Solution(found, curve, alternatives(problem, found, others, curve, plan.n_alternatives, rng))
+
+
+def try_clusters(
+    source: SampleSource, problem: Problem, ks: Sequence[int], plan: Plan, rng: np.random.Generator
+) -> Candidates:
+    """Clusterings for several numbers of clusters, of a subsample if there are many samples."""
+    part = _subsample(source, problem._replace(n_clusters=ks[-1]), plan, problem.clusterer.needs == "pairs", rng)
+    if part is not None:
+        source = part.source
+        problem = problem._replace(features=problem.features.like_this(source.features()))
+    return search_clusters(problem, ks, rng, _workers(source, problem, plan))
+
+
+def _workers(source: SampleSource, problem: Problem, plan: Plan) -> Workers:
+    # Without coordinates, all pairs of samples are looked at in every column.
+    n = source.samples.size
+    return workers_for(plan.n_jobs, plan.verbose, n * source.columns.size * (1 if problem.features.has_rows else n))
 
 
 def _starts(problem: Problem, plan: Plan, rng: np.random.Generator) -> tuple[str, NInit, list[Labels]]:
@@ -131,4 +161,4 @@ def _starts(problem: Problem, plan: Plan, rng: np.random.Generator) -> tuple[str
         return "auto", 0, [plan.labels]
     if plan.subset is not None:
         return "auto", 0, [problem.cluster(plan.subset, rng, n_starts=GIVEN_STARTS)]
-    return plan.init, plan.n_init, []
+    return plan.init, plan.n_init, list(plan.known)

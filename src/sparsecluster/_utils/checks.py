@@ -52,9 +52,9 @@ def check_jobs(value: object) -> None:
 
 
 def check_size(value: object, n_features: int) -> int | None:
-    """Return the requested number of features, or None for "auto"."""
+    """Return the requested number of features, or None for "auto" and "core"."""
     name, advice = "n_features_to_select", 'Use "auto" to tune it.'
-    if isinstance(value, str) and value == "auto":
+    if isinstance(value, str) and value in ("auto", "core"):
         return None
     if isinstance(value, Real) and not isinstance(value, Integral):
         share = float(value)
@@ -62,7 +62,7 @@ def check_size(value: object, n_features: int) -> int | None:
             return max(1, round(share * n_features))
         raise ValueError(f"{name} as a share must be in (0, 1]; got {value!r}. {advice}")
     if isinstance(value, str):
-        raise ValueError(f'{name} must be "auto", a whole number or a share in (0, 1]; got {value!r}. {advice}')
+        raise ValueError(f'{name} must be "auto", "core", a whole number or a share in (0, 1]; got {value!r}. {advice}')
     return check_count(name, value, 1, n_features, advice)
 
 

@@ -11,13 +11,16 @@ from sklearn.utils import check_random_state
 from .checks import check_bool, check_choice, check_count, check_jobs
 
 # The smallest whole number that is allowed for each parameter. Those in OPTIONAL may also be None.
-COUNTS = {"n_clusters": 2, "n_permutations": 1, "n_bootstraps": 1, "max_iter": 1, "step": 1, "subsample": 1}
+COUNTS = {"n_alternatives": 0, "n_permutations": 1, "n_bootstraps": 1, "max_iter": 1, "step": 1, "subsample": 1}
 OPTIONAL = ("step", "subsample")
 CHOICES = {
     "search": ["path", "grid", "golden"],
     "gap": ["between", "within"],
     "null": ["refit", "fixed"],
     "rule": ["max", "1se"],
+    "criterion": ["gap", "bic"],
+    "compare": ["chosen", "all"],
+    "objective": ["auto", "share", "amount"],
 }
 FLAGS = ("standardize", "consensus")
 
@@ -29,13 +32,16 @@ def check_parameters(given: Mapping[str, Any]) -> None:
             check_count(name, given[name], low)
     for name, words in CHOICES.items():
         if name in given:
-            check_choice(name, given[name], words)
+            # Only a method that selects a number of features can select the core of them.
+            more = ["core"] if name == "rule" and "n_features_to_select" in given else []
+            check_choice(name, given[name], [*words, *more])
     for name in FLAGS:
         if name in given:
             check_bool(name, given[name])
     if given.get("verbose", "auto") != "auto":
         check_bool("verbose", given["verbose"], ' or "auto"')
     check_jobs(given.get("n_jobs"))
+    check_random_state(given.get("random_state"))
 
 
 def rng_of(random_state: Any) -> np.random.Generator:
