@@ -19,7 +19,7 @@ from sparsecluster.methods import _screening, plain
 
 HERE = Path(__file__).parent / "data" / "reference"
 BESIDE = Path(__file__).parents[1] / ".." / "shared" / "reference"
-SIMULATED = ("gauss", "binary")
+SIMULATED = ("gauss", "binary", "simfuse", "null60x20")
 
 
 class Reference:
@@ -42,6 +42,11 @@ class Reference:
         """The result of the MATLAB code of Jin and Wang."""
         (only,) = stored("ifpca_reference.json", data)
         return only
+
+    def choices(self, method: str) -> list[dict[str, Any]]:
+        """All choices of the number of clusters by a function of another program."""
+        every = json.loads((HERE / "k_reference.json").read_text())
+        return [each for each in every if each["method"] == method]
 
 
 def stored(file: str, data: str) -> list[dict[str, Any]]:

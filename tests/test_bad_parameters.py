@@ -41,8 +41,8 @@ def test_share_of_features_is_between_none_and_all(s):
         fit(X, n_features_to_select=s)
 
 
-def test_the_only_word_for_a_number_of_features_is_auto():
-    with refuses('n_features_to_select must be "auto", a whole number or a share', "got 'all'"):
+def test_the_only_words_for_a_number_of_features_are_auto_and_core():
+    with refuses('n_features_to_select must be "auto", "core", a whole number or a share', "got 'all'"):
         fit(X, n_features_to_select="all")
 
 

@@ -181,7 +181,10 @@ def test_docs_name_every_parameter_and_no_other(cls):
 def test_every_attribute_in_the_docs_is_there_after_fit(name):
     found = quick(name).fit(pd.DataFrame(CORNERS).add_prefix("gene"))
     names = {each for each in named_in(type(found), "Attributes") if each.endswith("_")}
-    # Weights for every sample are only of one of the two forms, as the docs say.
+    # Weights for every sample are only of one of the two forms. Outliers are only sought if asked for, and only a core
+    # that replaces the features by which the clusters were found leaves these to be told.
     of_samples = {"sample_weights_", "dissimilarity_"} if name == "cosa-common" else set()
-    assert {each for each in names if not hasattr(found, each)} == of_samples
+    assert {each for each in names if not hasattr(found, each)} - {"outlier_scores_", "full_support_"} == of_samples
+    assert not hasattr(found, "outlier_scores_")
+    assert not hasattr(found, "full_support_")
     assert {"labels_", "support_", "feature_scores_"} <= names or name == "sparse-kmedoids"

@@ -306,4 +306,5 @@ def test_the_warning_points_to_the_line_of_the_user(name):
 
 @EVERY
 def test_nothing_is_warned_of_where_all_is_well(strict, name):
-    quick(name).fit(CORNERS)
+    # With fewer features, sparse hierarchical clustering cuts off a single sample, of which it would warn.
+    quick(name, **({"l1_bound": 4.0} if name == "sparse-hierarchical" else {})).fit(CORNERS)

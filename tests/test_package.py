@@ -29,7 +29,8 @@ __init__  __main__
 cli  scanpy  extend
 report  experiments
 inspection  io
-methods  preprocessing
+preprocessing
+methods
 _search
 _data
 _clusterers

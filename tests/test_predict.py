@@ -93,7 +93,7 @@ def members_of(found):
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_score_of_the_samples_of_fit_is_the_objective_by_the_number_of_features(kind, standardize):
     table, new, parameters = KINDS[kind]()
-    found = fit(table, standardize=standardize, **parameters)
+    found = fit(table, standardize=standardize, objective="share", **parameters)
     assert found.score(table) == pytest.approx(found.objective_ / S, rel=1e-12)
     assert found.score(new) < found.score(table)
 

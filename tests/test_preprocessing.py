@@ -7,7 +7,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from sparsecluster import ExpressionScaler, SASClustering, rand_index
+from sparsecluster import ExpressionScaler, SASClustering, expression_clustering, rand_index
 
 COUNTS = np.random.default_rng(0).poisson(30, (8, 6)) * np.array([1, 3, 10, 1, 5, 2, 8, 4])[:, None]
 
@@ -80,6 +80,52 @@ def test_new_samples_are_treated_as_those_of_fit():
         scaler.transform(-COUNTS)
 
 
+def test_raw_intensities_below_the_background_count_as_zero():
+    rng = np.random.default_rng(0)
+    raw = rng.lognormal(5, 2, (6, 300)) - 20
+    scaler = ExpressionScaler().fit(raw)
+    assert scaler.log_
+    assert scaler.clip_
+    assert (raw < 0).any()
+    np.testing.assert_allclose(scaler.transform(raw), ExpressionScaler().fit_transform(np.maximum(raw, 0)))
+    # Log ratios may be large, too, but they have no long tail on one side.
+    assert not ExpressionScaler().fit(rng.normal(0, 30, (6, 300))).log_
+
+
+@pytest.mark.parametrize("make", [sp.csr_matrix, sp.csc_array])
+def test_sparse_counts_get_one_total_and_logarithms_and_stay_sparse(make):
+    cells = np.random.default_rng(0).poisson(0.5, (20, 30)) * np.arange(1, 21)[:, None]
+    scaled = ExpressionScaler().fit_transform(make(cells))
+    assert sp.issparse(scaled)
+    assert scaled.nnz == np.count_nonzero(cells)
+    totals = cells.sum(axis=1)
+    expected = np.log2(1 + cells / totals[:, None] * np.median(totals))
+    np.testing.assert_allclose(scaled.toarray(), expected)
+
+
+def test_sparse_values_that_are_no_counts_are_left_as_they_are():
+    logged = sp.random_array((10, 8), density=0.3, rng=np.random.default_rng(0)).tocsr()
+    scaler = ExpressionScaler().fit(logged)
+    assert not scaler.log_
+    np.testing.assert_array_equal(scaler.transform(logged).toarray(), logged.toarray())
+
+
+def test_the_pipeline_for_expression_data_finds_types_of_cells_and_a_few_genes(strict):
+    rng = np.random.default_rng(0)
+    kind = np.repeat([0, 1, 2], 20)
+    level = rng.lognormal(4, 1, size=400) * np.where(np.arange(400) // 15 == kind[:, None], 4.0, 1.0)
+    counts = rng.poisson(level * rng.lognormal(0, 0.3, size=(60, 1)))
+    for table in (counts, sp.csr_array(counts)):
+        pipeline = expression_clustering().fit(table)
+        found = pipeline[-1]
+        assert found.n_clusters_ == 3
+        assert rand_index(kind, found.labels_) == 1
+        assert found.support_.sum() <= 40
+        assert found.support_[:45].sum() == found.support_.sum()
+        np.testing.assert_array_equal(found.support_, found.core_support_)
+        np.testing.assert_array_equal(pipeline.predict(table), found.labels_)
+
+
 def test_what_makes_no_sense_is_refused():
     with pytest.raises(ValueError, match="at least 0; the smallest is -1"):
         ExpressionScaler(log=True).fit(COUNTS - COUNTS.min() - 1)
@@ -87,16 +133,15 @@ def test_what_makes_no_sense_is_refused():
         ExpressionScaler(log="yes").fit(COUNTS)
     with pytest.raises(ValueError, match="infinity"):
         ExpressionScaler().fit(np.where(COUNTS > 100, np.inf, COUNTS))
-    with pytest.raises(TypeError, match=r"[Ss]parse"):
-        ExpressionScaler().fit(sp.csr_matrix(COUNTS))
     with pytest.raises(NotFittedError):
         ExpressionScaler().transform(COUNTS)
 
 
-def test_a_pandas_table_comes_back_as_one_if_asked():
+@pytest.mark.parametrize("output", ["default", "pandas"])
+def test_a_pandas_table_comes_back_as_one(output):
     pd = pytest.importorskip("pandas")
     frame = pd.DataFrame(COUNTS, columns=list("abcdef"), index=[f"s{i}" for i in range(8)])
-    scaled = ExpressionScaler().set_output(transform="pandas").fit_transform(frame)
+    scaled = ExpressionScaler().set_output(transform=output).fit_transform(frame)
     pd.testing.assert_index_equal(scaled.index, frame.index)
     pd.testing.assert_index_equal(scaled.columns, frame.columns)
     np.testing.assert_array_equal(scaled.to_numpy(), ExpressionScaler().fit_transform(COUNTS))

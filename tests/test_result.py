@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from sparsecluster import SASClustering
-from sparsecluster.methods._result import Array, Order
+from sparsecluster.methods._result import Array, Order, Result
 
 RNG = np.random.default_rng(0)
 TABLE = RNG.normal(size=(9, 6))
@@ -17,7 +17,8 @@ TABLE[:, 2] = 1.0  # constant, so left out
 def order():
     reading = SASClustering(feature_groups={"g": ["x0", "x5"]}).read(TABLE)
     labels = np.array([1, 1, 1, 1, 2, 2, 2, 0, 0], dtype=np.int32)[np.argsort(RNG.permutation(9))]
-    return Order.of(reading, labels, np.array([0, 2]), 3), labels
+    found = Result(reading.source.features(), labels, np.array([0, 2]), 3)
+    return Order.of(reading, found), labels
 
 
 def test_clusters_are_named_from_the_largest_to_the_smallest(order):

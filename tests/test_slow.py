@@ -19,7 +19,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
     ("mu", "p", "allowed"),
     [(0.6, 100, 0.04), (0.6, 1000, 0.04), (0.7, 200, 0.02), (0.7, 1000, 0.02), (0.8, 1000, 0.02)],
 )
-def test_it_comes_near_k_means_that_is_told_the_features(mu, p, allowed):
+def test_it_comes_near_k_means_with_the_useful_features_given(mu, p, allowed):
     found = runs_of("table-1a", 50, ("limit", "sas"), [{"mu": mu, "p": p}])[mu, p]
     assert mean_of(found["sas"], "rand") > mean_of(found["limit"], "rand") - allowed
     if mu >= 0.7:
@@ -48,6 +48,6 @@ def test_the_first_fit_compiles_few_kernels_and_the_second_none(tmp_path):
 
 
 @pytest.mark.parametrize(("q", "p"), [(0.6, 30), (0.6, 200), (0.7, 60), (0.8, 200)])
-def test_levels_come_near_the_same_clusterer_that_is_told_the_features(q, p):
+def test_levels_come_near_the_same_clusterer_with_the_useful_features_given(q, p):
     found = runs_of("table-4", 20, ("limit", "sas"), [{"q": q, "p": p}])[q, p]
     assert mean_of(found["sas"], "rand") > mean_of(found["limit"], "rand") - 0.02

@@ -24,6 +24,7 @@ __all__ = [
     "adjusted_rand_index",
     "compare_methods",
     "error_rate",
+    "expression_clustering",
     "load_model",
     "rand_index",
     "save_model",
@@ -46,7 +47,7 @@ if TYPE_CHECKING:
     from .methods.sparse_kmedoids import SparseKMedoids
     from .methods.spectral_gem import SpectralGem
     from .metrics import adjusted_rand_index, error_rate, rand_index, symmetric_difference
-    from .preprocessing import ExpressionScaler
+    from .preprocessing import ExpressionScaler, expression_clustering
     from .report import write_report
 
 # The modules of the public names. They are imported at first use, because scikit-learn and Numba take a second.
@@ -67,6 +68,7 @@ _HOMES = {
     "adjusted_rand_index": "metrics",
     "compare_methods": "inspection.compare",
     "error_rate": "metrics",
+    "expression_clustering": "preprocessing",
     "load_model": "io.models",
     "save_model": "io.models",
     "rand_index": "metrics",

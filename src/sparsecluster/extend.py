@@ -11,7 +11,8 @@ from ._features.coordinates import Block
 from ._features.features import Features
 from ._utils.checks import check_choice, check_count, check_number
 from ._utils.parameters import check_parameters, rng_of
-from .methods._base import CompleteNumbers, NearestCluster, SparseClusterer
+from .methods._base import SparseClusterer
+from .methods._mixins import CompleteNumbers, NearestCluster
 from .methods._result import Array, Result
 
 __all__ = [

@@ -21,7 +21,8 @@ def those(**promises):
 def quick(name, n_clusters=3, **parameters):
     """A method of the registry that takes no longer than it must."""
     made = make_method(name, n_clusters)
-    return made.set_params(**{key: value for key, value in QUICK.items() if key in made.get_params()}, **parameters)
+    known = made.get_params()
+    return made.set_params(**{**{key: value for key, value in QUICK.items() if key in known}, **parameters})
 
 
 def corners(sizes=(20, 15, 10), mu=4.0, own=8, n_features=40, seed=0):

@@ -54,6 +54,23 @@ def long_table():
     return FRAME.rename(columns=lambda name: LONG + name, index=lambda name: LONG + name)
 
 
+def two_ways(columns, ids):
+    """Samples that differ in two ways, each in a third of the features, and three samples that are nowhere."""
+    rng = np.random.default_rng(1)
+    one, other = rng.integers(2, size=(2, 60))
+    table = rng.normal(size=(60, len(columns)))
+    third = len(columns) // 3
+    table[:, :third] += 4 * one[:, None]
+    table[:, third : 2 * third] += 2.5 * other[:, None]
+    table[[7, 30, 55]] = rng.normal(size=(3, len(columns))) * 20 + 60
+    return pd.DataFrame(table, columns=columns, index=ids)
+
+
+TWO_WAYS = two_ways([f"gene {a}" for a in range(45)], [f"patient-{i}" for i in range(60)])
+HOSTILE_WAYS = two_ways(
+    [f"{name}{suffix}" for suffix in ("", 1, 2) for name in HOSTILE],
+    [f"{HOSTILE[i % 12]}{i // 12 or ''}" for i in range(60)],
+)
 GIVEN = functools.partial(SASClustering, n_features_to_select=20, n_init=2)
 # Every kind of result.
 RESULTS = {
@@ -73,6 +90,9 @@ RESULTS = {
     "hostile": lambda: result_of(
         GIVEN(3, n_features_to_select=13), hostile_table(), title=HOSTILE[2], notes=HOSTILE, command=HOSTILE[1]
     ),
+    "clusters chosen": lambda: result_of(GIVEN([2, 3, 4, 5]), FRAME),
+    "two ways": lambda: result_of(SASClustering(2, n_permutations=3, trim=0.05), TWO_WAYS),
+    "hostile two ways": lambda: result_of(SASClustering(2, n_permutations=3, trim=0.05), HOSTILE_WAYS),
     "long names": lambda: result_of(GIVEN(3), long_table(), title=f"Groups in {LONG}", notes=[LONG], command=LONG),
 }
 

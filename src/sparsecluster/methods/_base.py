@@ -5,29 +5,43 @@ from __future__ import annotations
 import html
 import warnings
 from abc import abstractmethod
+from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.base import BaseEstimator, ClusterMixin, clone
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from .._data.kinds import SquaredEuclidean
-from .._data.profiles import profiles_of
-from .._data.reading import Reading, Request, TableReader, read_matrices, read_sparse, read_table
-from .._data.source import TableSource
+from .._clusterers.clusterer import Clusterer
+from .._clusterers.registry import make_clusterer
+from .._data.reading import Reading, Request, read_matrices, read_sparse, read_table
 from .._features.features import Features
-from .._utils.arrays import Floats
-from .._utils.checks import NAMES_SHOWN, frames_in_package, listed
-from ._result import Clusters, Kept, Order, Result
-from ._validation import checked, names_of, refuse_sparse, refuse_words
+from .._search.clusters import Candidates
+from .._utils.arrays import Labels, Subset
+from .._utils.checks import NAMES_SHOWN, frames_in_package
+from .._utils.parallel import one_thread_blas
+from .._utils.parameters import check_parameters
+from .._utils.progress import Progress
+from ._alternatives import Alternative, alternative_of
+from ._clusters import check_n_clusters, choose_clusters, is_given
+from ._core import check_core_agreement, with_core
+from ._result import Array, Clusters, Kept, Order, Result
+from ._trim import check_trim, solve_trimmed, without_far
+from ._validation import checked, names_of
+
+# Attributes that are set while reading and therefore belong to the fit that follows.
+LEARNED_IN_READING = ("n_features_in_", "feature_names_in_")
+# The label of samples that belong to no cluster, as in scikit-learn.
+OUTLIER = -1
 
 
 class SparseClusterer(SelectorMixin, ClusterMixin, BaseEstimator):
     """Base class of the estimators, which cluster samples and select features through scikit-learn's selector API.
 
-    A subclass ends its `fit` with `_keep`, which sets the attributes below and those that its `Result` names.
+    A subclass implements `_solve`, which returns a `Result`. `fit` sets the attributes below from it, and those that
+    the result names.
 
     Attributes
     ----------
@@ -43,7 +57,7 @@ class SparseClusterer(SelectorMixin, ClusterMixin, BaseEstimator):
         Center of each column in each cluster, in the units of X. Only available if every column has a center.
     """
 
-    n_clusters: int
+    n_clusters: Any
     _kept: Kept
 
     def __sklearn_tags__(self) -> Any:
@@ -104,7 +118,7 @@ class SparseClusterer(SelectorMixin, ClusterMixin, BaseEstimator):
         return (read_sparse if hasattr(given.X, "tocsc") else read_table)(given, request)
 
     def _reading(self, X: Any) -> Reading:
-        """Read X for the requested number of clusters, and warn about columns that are left out."""
+        """Read X, unless it has been read already."""
         if isinstance(X, Reading):
             reading, self.n_features_in_ = self._adopted(X), X.n_columns
             self.__dict__.pop("feature_names_in_", None)
@@ -112,9 +126,6 @@ class SparseClusterer(SelectorMixin, ClusterMixin, BaseEstimator):
                 self.feature_names_in_ = np.array(X.names, dtype=object)
         else:
             reading = self.read(X)
-        reading = reading.for_clusters(int(self.n_clusters))
-        for note in reading.notes:
-            warnings.warn(note, UserWarning, stacklevel=frames_in_package())
         return reading
 
     def _adopted(self, reading: Reading) -> Reading:
@@ -131,14 +142,16 @@ class SparseClusterer(SelectorMixin, ClusterMixin, BaseEstimator):
 
     # ------------------------------------------------------------ fitting
 
-    @abstractmethod
     def fit(self, X: Any, y: None = None) -> Self:
         """Cluster the samples and select the features that separate the clusters.
 
         Parameters
         ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-            The table.
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            The table. Missing values are allowed, except for methods that require complete numbers. With
+            `metric="precomputed"`, p matrices of shape (n_samples, n_samples): an array of shape (p, n_samples,
+            n_samples), in memory or memory-mapped, a list of matrices, or a function that returns matrix a = 0, 1, ...
+            and raises IndexError after the last one. The result of `read` is accepted as well.
         y : None
             Ignored.
 
@@ -147,6 +160,84 @@ class SparseClusterer(SelectorMixin, ClusterMixin, BaseEstimator):
         self : object
             Fitted estimator.
         """
+        self._check()
+        reading = self._reading(X)
+        with one_thread_blas():
+            return self._fit(reading)
+
+    def _fit(self, reading: Reading) -> Self:
+        """Fit a table that has been read."""
+        # A few outliers would look like more clusters.
+        chosen = choose_clusters(self, reading if is_given(self.n_clusters) else without_far(self, reading))
+        reading = reading.for_clusters(chosen.k)
+        for note in reading.notes:
+            warnings.warn(note, UserWarning, stacklevel=frames_in_package())
+        reading, found, outlier_scores = solve_trimmed(self, reading, chosen)
+        self._keep(reading, with_core(self, reading, found))
+        self.n_clusters_curve_ = chosen.curve
+        if outlier_scores is not None:
+            self.outlier_scores_ = outlier_scores
+        self.alternatives_ = [Alternative(self._alternative(reading, each), value) for each, value in found.others]
+        return self
+
+    def _alternative(self, reading: Reading, found: Result) -> Self:
+        """Return an estimator with the same parameters that is fitted to another result."""
+        other = clone(self)
+        for name in LEARNED_IN_READING:
+            if name in vars(self):
+                setattr(other, name, vars(self)[name])
+        other._keep(reading, with_core(self, reading, found))
+        other.n_clusters_curve_, other.alternatives_ = self.n_clusters_curve_, []
+        return other
+
+    def use_alternative(self, number: int) -> Self:
+        """Return an estimator that is fitted to another good clustering of the same samples.
+
+        Parameters
+        ----------
+        number : int
+            Position in `alternatives_`, from 0.
+
+        Returns
+        -------
+        estimator : object
+            Estimator of the same class and with the same parameters, whose attributes describe the alternative.
+        """
+        return alternative_of(self, number)
+
+    def _choose_core(self, found: Result, core: Subset) -> Result:
+        """Return the result, in which the core may replace the chosen features."""
+        return found
+
+    def _clusterer(self, features: Features) -> Clusterer:
+        """Return the clusterer that finds the clusters again on some of the features."""
+        return make_clusterer("auto", features.has_rows)
+
+    def _check(self) -> None:
+        """Check the parameters that do not depend on the data."""
+        given = vars(self)
+        check_parameters(given)
+        check_trim(given.get("trim", 0.0))
+        check_core_agreement(given.get("core_agreement", 0.9))
+        check_n_clusters(self.n_clusters, given.get("max_clusters"), given.get("cluster_criterion", "bic"))
+
+    @abstractmethod
+    def _solve(self, reading: Reading, k: int) -> Result:
+        """Find k clusters of the samples of a reading, and the features that separate them."""
+
+    def _solve_from(self, reading: Reading, k: int, labels: Labels | None) -> Result:
+        """Do the same as `_solve`, where labels that are probably good may serve as a start."""
+        return self._solve(reading, k)
+
+    def _improve(self, reading: Reading, k: int, found: Result, labels: Labels) -> Result:
+        """Update a result after some of the samples were exchanged, given the labels of the new samples."""
+        return self._solve(reading, k)
+
+    def _candidates(self, reading: Reading, ks: Sequence[int]) -> Candidates:
+        """Find clusterings for several numbers of clusters, among which a criterion can choose."""
+        progress = Progress(vars(self).get("verbose", "auto"))
+        found = {k: [self._solve(reading, k).labels] for k in progress.track(ks, "numbers of clusters", len(ks))}
+        return Candidates(reading.source.features(), found)
 
     def fit_predict(self, X: Any, y: None = None) -> npt.NDArray[np.intp]:
         """Fit the estimator and return the cluster of each sample.
@@ -165,16 +256,14 @@ class SparseClusterer(SelectorMixin, ClusterMixin, BaseEstimator):
         """
         return self.fit(X).labels_
 
-    def _keep(self, reading: Reading, features: Features, found: Result) -> Self:
+    def _keep(self, reading: Reading, found: Result) -> Self:
         """Set the attributes from a result, in the user's order of samples, columns and clusters."""
         # Remove what an earlier fit has set, because this fit may not set all of it.
         for name in [name for name in vars(self) if name.endswith("_") and name not in LEARNED_IN_READING]:
             delattr(self, name)
-        k = int(self.n_clusters)
-        order = Order.of(reading, found.labels, found.subset, k)
-        found_labels = order.clusters[found.labels]
-        self.labels_ = np.empty(reading.n_samples, np.intp)
-        self.labels_[reading.source.samples] = found_labels
+        order = Order.of(reading, found)
+        self.n_clusters_ = found.n_clusters
+        self.labels_ = order.restore(Array(order.clusters[found.labels], ("sample",), OUTLIER))
         self.support_ = np.zeros(reading.n_columns, bool)
         self.support_[reading.source.columns[order.chosen_columns]] = True
         self.feature_scores_ = order.by_column(found.scores)
@@ -184,15 +273,15 @@ class SparseClusterer(SelectorMixin, ClusterMixin, BaseEstimator):
             setattr(self, name, order.restore(array))
         for name, value in found.attributes.items():
             setattr(self, name, value)
-        centers = reading.source.centers(self.labels_, k)
+        centers = reading.source.centers(self.labels_, self.n_clusters_)
         if centers is not None:
             self.cluster_centers_ = centers
-        clusters = self._clusters_of(reading, features, found, order)
+        clusters = self._clusters_of(reading, found, order)
         n_left_out = reading.n_columns - reading.source.columns.size
         self._kept = Kept(reading.reader, clusters, found.subset.size, reading.n_features, n_left_out)
         return self
 
-    def _clusters_of(self, reading: Reading, features: Features, found: Result, order: Order) -> Clusters | None:
+    def _clusters_of(self, reading: Reading, found: Result, order: Order) -> Clusters | None:
         """Return the object that assigns new samples to the clusters, or None if the method has none."""
         return None if found.clusters is None else found.clusters(order)
 
@@ -207,19 +296,29 @@ class SparseClusterer(SelectorMixin, ClusterMixin, BaseEstimator):
             The sizes of the clusters, the number of chosen features, and the features with the highest scores.
         """
         check_is_fitted(self)
-        sizes = np.bincount(self.labels_)
+        inside = self.labels_ != OUTLIER
+        sizes, outside = np.bincount(self.labels_[inside]), int((~inside).sum())
         chosen = np.flatnonzero(self.support_)
         ranked = chosen[np.argsort(-self.feature_scores_[chosen], kind="stable")]
-        names = names_of(self)
+        names, n_chosen = names_of(self), self._kept.n_chosen
         best = ", ".join(f"{names[a]} ({self.feature_scores_[a]:.2f})" for a in ranked[:NAMES_SHOWN])
-        return "\n".join(
-            [
-                f"{sizes.size} clusters of {', '.join(map(str, sizes))} samples",
-                f"{self._kept.n_chosen} of {self._kept.n_features} features chosen; the clusters explain "
-                f"{self.feature_scores_[chosen].mean():.0%} of their variation",
-                f"highest scores: {best}",
-            ]
-        )
+        lines = [
+            f"{sizes.size} clusters of {', '.join(map(str, sizes))} samples"
+            + (f"; {outside} sample{'s' * (outside > 1)} in no cluster" if outside else ""),
+            f"{n_chosen} of {self._kept.n_features} features chosen; the clusters explain "
+            f"{self.feature_scores_[chosen].mean():.0%} of their variation",
+        ]
+        core = getattr(self, "core_size_", n_chosen)
+        if "full_support_" in vars(self):
+            lines.append(f"these are enough to find the clusters, which {self.full_support_.sum()} features have found")
+        elif core < n_chosen:
+            some = f"the {core} with the highest scores are" if core > 1 else "the one with the highest score is"
+            lines.append(f"{some} enough to find the clusters again")
+        lines.append(f"highest scores: {best}")
+        others = len(getattr(self, "alternatives_", []))
+        if others:
+            lines.append(f"{others} other good clustering{'s' * (others > 1)} of the same samples in alternatives_")
+        return "\n".join(lines)
 
     def _html_repr(self) -> str:
         """Show the summary above scikit-learn's diagram of the estimator in notebooks."""
@@ -228,159 +327,3 @@ class SparseClusterer(SelectorMixin, ClusterMixin, BaseEstimator):
             return picture
         lines = "<br>".join(html.escape(line) for line in self.summary().splitlines())
         return f"<p style='font-family:system-ui,sans-serif;line-height:1.5'>{lines}</p>{picture}"
-
-
-# Attributes that are set while reading and therefore belong to the fit that follows.
-LEARNED_IN_READING = ("n_features_in_", "feature_names_in_")
-
-
-class CompleteNumbers:
-    """Mixin for estimators that accept only dense tables of numbers without missing values."""
-
-    n_features_in_: int
-    support_: npt.NDArray[np.bool_]
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()  # type: ignore[misc]
-        tags.input_tags.allow_nan = False
-        tags.input_tags.sparse = False
-        return tags
-
-    def read(self, X: Any) -> Reading:
-        """Read a table as `fit` does, without fitting.
-
-        The result can be passed to `fit` in place of the table, so that several numbers of clusters can be tried while
-        the table is read only once.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-            Table of numbers without missing values.
-
-        Returns
-        -------
-        reading : Reading
-            The table, with the name of each column and notes about columns that are left out.
-        """
-        name = type(self).__name__
-        refuse_sparse(name, X)
-        refuse_words(name, X)
-        return self._read_as(X, self._request())  # type: ignore[attr-defined]
-
-    def _request(self) -> Request:
-        return Request("sqeuclidean", None, bool(vars(self).get("standardize", True)))
-
-    def _adopted(self, reading: Reading) -> Reading:
-        # Whether its columns are compared as numbers is checked with the table.
-        if reading.request.feature_groups is not None:
-            raise ValueError(
-                f"The table was read with feature_groups, which {type(self).__name__} does not have. Read it without "
-                "them."
-            )
-        return reading.standardized(self._request().standardize)
-
-    def _complete_table(self, reading: Reading) -> Floats:
-        """Return the numbers of a reading, with samples and columns in the same order as in its features."""
-        name, source = type(self).__name__, reading.source
-        kinds = [source.kind(a) for a in source.columns.tolist()]
-        if not isinstance(source, TableSource) or not all(isinstance(kind, SquaredEuclidean) for kind in kinds):
-            raise TypeError(f"{name} requires a dense table of numbers. Read the table with {name}().read(X).")
-        values = source.table.values
-        missing = np.flatnonzero(np.isnan(values).any(axis=0))
-        if missing.size:
-            raise ValueError(
-                f"Input X contains NaN in {missing.size} of {reading.n_columns} columns: "
-                f"{listed(reading.names[a] for a in missing.tolist())}. {name} does not accept missing values. Impute "
-                "them first, or use SASClustering or SparseKMeans, which do not need imputation."
-            )
-        return values[np.ix_(source.samples, source.columns)].astype(np.float64)
-
-    def _new_values(self, X: Any) -> list[Any]:
-        refuse_sparse(type(self).__name__, X)
-        values = new_values(self, X, np.arange(self.n_features_in_))
-        if any(np.isnan(column).any() for column in values):
-            raise ValueError(
-                f"Input X contains NaN, but {type(self).__name__} does not accept missing values. Impute them first."
-            )
-        return [values[a] for a in np.flatnonzero(self.support_)]
-
-
-def new_values(estimator: Any, X: Any, columns: npt.NDArray[np.intp]) -> list[Any]:
-    """Return the values of some of the columns for new samples, read in the same way as in `fit`."""
-    reader = estimator._kept.reader
-    if isinstance(reader, TableReader):
-        X = checked(estimator, X, reset=False, has_words=reader.has_words)
-    return reader.new_values(X, columns)
-
-
-class NearestCluster:
-    """Mixin that assigns new samples to the nearest cluster, using only the chosen features and their weights."""
-
-    _kept: Kept
-    support_: npt.NDArray[np.bool_]
-    n_clusters: int
-
-    def _clusters_of(self, reading: Reading, features: Features, found: Result, order: Order) -> Clusters:
-        if found.clusters is not None:
-            return found.clusters(order)
-        labels = order.clusters[found.labels].astype(np.int32)
-        profiles = profiles_of(reading.source, features, labels, int(self.n_clusters), found.subset, found.weights)
-        # Put the columns from the order of the source into the user's order.
-        return profiles._replace(columns=[profiles.columns[j] for j in np.argsort(np.argsort(order.chosen_columns))])
-
-    def predict(self, X: Any) -> npt.NDArray[np.intp]:
-        """Assign samples to the nearest cluster, using only the chosen features.
-
-        In feature a, the distance of sample i to cluster C is
-
-            d_a(i, C) = mean_{j in C} delta_a(i, j) - (1/2) mean_{j, j' in C} delta_a(j, j'),
-
-        which for squared differences is the squared distance to the center of the cluster. `IFPCA` and
-        `RegularizedKMeans` use the centers that they compute during `fit` instead.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-            New samples, with the same columns as in `fit`. With `metric="precomputed"`, their dissimilarities to the
-            samples of `fit`, of shape (p, n_samples, n_samples_fit).
-
-        Returns
-        -------
-        labels : ndarray of shape (n_samples,)
-            Cluster of each sample.
-        """
-        return self._known_clusters().nearest(self._new_values(X))
-
-    def score(self, X: Any, y: None = None) -> float:
-        """Return the share of the variation of the chosen features that the nearest clusters explain.
-
-        The score is
-
-            1 - sum_{a in S} w_a mean_i d_a(i, C(i)) / v_a,
-
-        where C(i) is the cluster that `predict` assigns to sample i, d_a is the distance of a sample to a cluster (for
-        squared differences, (x_ia - c_ka)^2), and v_a is the mean distance of the samples of `fit` to all of them taken
-        as one cluster (the variance). The weights w_a sum to 1. Without weights they are 1/s, and the score of
-        `SASClustering` on the data of `fit` is `objective_` / s.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-            Samples, as in `predict`.
-        y : None
-            Ignored.
-
-        Returns
-        -------
-        score : float
-            The explained share. The best value is 1.
-        """
-        return self._known_clusters().explained(self._new_values(X))
-
-    def _known_clusters(self) -> Clusters:
-        check_is_fitted(self)
-        assert self._kept.clusters is not None
-        return self._kept.clusters
-
-    def _new_values(self, X: Any) -> list[Any]:
-        return new_values(self, X, np.flatnonzero(self.support_))

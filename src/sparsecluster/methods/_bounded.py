@@ -8,12 +8,11 @@ left, and for b >= sqrt(p) the bound has no effect. The bound is chosen by the g
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from .._clusterers.kmeans import MOVE_PASSES, WARM_PASSES, KMeans, cheaper_form
-from .._data.reading import Reading
 from .._features.features import Features
 from .._features.numeric import NumericFeatures
 from .._kernels.alternation import alternate_rows
@@ -87,7 +86,6 @@ class BoundedWeights(SparseClusterer):
 
     def _choose(
         self,
-        reading: Reading,
         features: Features,
         usual: Floats,
         solve: Callable[[Features, Floats, np.random.Generator], list[Weighting]],
@@ -97,14 +95,13 @@ class BoundedWeights(SparseClusterer):
         bound, bounds = check_bound(self.l1_bound), check_bounds(self.bounds, usual)
         if bound is not None:
             return Chosen(bound)
-        workers = workers_for(self.n_jobs, self.verbose, reading.n_samples * reading.n_features)
+        workers = workers_for(self.n_jobs, self.verbose, features.n_samples * features.n_features)
         tuning = Tuning("l1_bound", bounds, int(self.n_permutations), self.rule, workers)
         curve, found = tuned(features, tuning, solve, rng)
         return Chosen(float(curve.chosen), curve, found)
 
-    def _keep_weighting(
-        self, reading: Reading, features: Features, chosen: Chosen, found: Weighting, **others: Any
-    ) -> Self:
+    def _weighted(self, features: Features, k: int, chosen: Chosen, found: Weighting, **others: Any) -> Result:
+        """Return the result that belongs to a weighting."""
         attributes = {
             "objective_": found.objective,
             "history_": found.history,
@@ -113,9 +110,8 @@ class BoundedWeights(SparseClusterer):
             "gap_curve_": chosen.curve,
             **others,
         }
-        scores = features.scores(found.labels, int(self.n_clusters))
         subset = np.flatnonzero(found.weights)
-        return self._keep(reading, features, Result(found.labels, subset, scores, found.weights, attributes=attributes))
+        return Result(features, found.labels, subset, k, found.weights, attributes=attributes)
 
 
 # ---------------------------------------------------------------- parameters

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from .._data.reading import Reader, Reading
+from .._features.features import Features
 from .._utils.arrays import Floats, Labels, Subset
 
 Axis = Literal["sample", "feature", "cluster"] | None
+
+
+class NoClustersError(ValueError):
+    """The error of a method that finds no clusters in a table, for example because no feature separates any."""
 
 
 class Clusters(Protocol):
@@ -51,7 +56,7 @@ class Array(NamedTuple):
     """An array whose axes correspond to samples, features or clusters, or to none of these (None).
 
     For example, soft memberships have the axes ("sample", "cluster"), and features of single clusters have the axes
-    ("cluster", "feature"). `fill` is the value for columns that were left out.
+    ("cluster", "feature"). `fill` is the value for samples and columns that were left out.
     """
 
     values: npt.NDArray[Any]
@@ -65,12 +70,14 @@ class Result:
 
     Attributes
     ----------
+    features : Features
+        The features that were clustered.
     labels : ndarray of shape (n_samples,)
         Cluster of each sample.
     subset : ndarray of shape (n_chosen,)
         Indices of the chosen features.
-    scores : ndarray of shape (n_features,)
-        Score 1 - Delta_a[C] / T_a of each feature.
+    n_clusters : int
+        Number of clusters.
     weights : ndarray of shape (n_features,) or None
         Weight of each feature, or None if the method has no weights.
     arrays : dict of str to Array
@@ -79,15 +86,30 @@ class Result:
         Other attributes, which are set unchanged: the objective, tuning curves, chosen parameters.
     clusters : callable or None
         Function that takes the `Order` and returns the object that assigns new samples to the clusters.
+    others : sequence of (Result, float or None)
+        Other clusterings, and the criterion by which they were ranked.
+    scores : ndarray of shape (n_features,)
+        Score 1 - Delta_a[C] / T_a of each feature. Computed from the features if it is not given.
     """
 
+    features: Features
     labels: Labels
     subset: Subset
-    scores: Floats
+    n_clusters: int
     weights: Floats | None = None
     arrays: Mapping[str, Array] = field(default_factory=dict)
     attributes: Mapping[str, Any] = field(default_factory=dict)
     clusters: Callable[[Order], Clusters] | None = None
+    others: Sequence[tuple[Result, float | None]] = ()
+    scores: Floats = None  # type: ignore[assignment]
+
+    def with_attributes(self, arrays: Mapping[str, Array] | None = None, **attributes: Any) -> Result:
+        """Return the same result with more attributes."""
+        return replace(self, arrays={**self.arrays, **(arrays or {})}, attributes={**self.attributes, **attributes})
+
+    def __post_init__(self) -> None:
+        if self.scores is None:
+            object.__setattr__(self, "scores", self.features.scores(self.labels, self.n_clusters))
 
 
 class Order(NamedTuple):
@@ -111,12 +133,13 @@ class Order(NamedTuple):
     chosen_columns: Subset
 
     @classmethod
-    def of(cls, reading: Reading, labels: Labels, subset: Subset, k: int) -> Order:
+    def of(cls, reading: Reading, found: Result) -> Order:
         """Return the order that belongs to a result."""
+        k = found.n_clusters
         names = np.empty(k, np.intp)
-        names[np.argsort(-np.bincount(labels, minlength=k), kind="stable")] = np.arange(k)
+        names[np.argsort(-np.bincount(found.labels, minlength=k), kind="stable")] = np.arange(k)
         source = reading.source
-        places = np.flatnonzero(np.isin(source.owners, subset))
+        places = np.flatnonzero(np.isin(source.owners, found.subset))
         places = places[np.argsort(source.columns[places])]
         return cls(reading, names, source.owners[places], places)
 
@@ -139,7 +162,9 @@ class Order(NamedTuple):
             restored = np.full((self.reading.n_columns, *values.shape[1:]), fill, dtype=values.dtype)
             restored[source.columns] = values[source.owners]
             return restored
-        places = source.samples if follows == "sample" else self.clusters
-        restored = np.empty_like(values)
+        places, count = self.clusters, len(values)
+        if follows == "sample":
+            places, count = source.samples, self.reading.n_samples
+        restored = np.full((count, *values.shape[1:]), fill, dtype=values.dtype)
         restored[places] = values
         return restored

@@ -38,12 +38,8 @@ class Weighting(NamedTuple):
 
 
 def weighting(problem: Problem, labels: Labels, weigh: Weigh) -> Weighting:
-    """Return the best weights for a clustering.
-
-    The gains are those that the clusterer sees, so the factor that lowers scores for missing values is divided out.
-    """
-    features = problem.features
-    weights, objective = weigh(problem.scores(labels) / features.shares * features.total)
+    """Return the best weights for a clustering, given what the clustering explains of each feature."""
+    weights, objective = weigh(problem.features.explained(labels, problem.n_clusters))
     return Weighting(labels, weights, objective, (objective,))
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, NamedTuple, Self
+from dataclasses import replace
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from scipy.spatial.distance import squareform
@@ -20,11 +21,12 @@ from .._search.climb import Problem
 from .._search.curve import Rule, TuningCurve
 from .._utils.arrays import Floats, Labels
 from .._utils.checks import check_choice, check_count, check_number, is_auto
-from .._utils.parallel import one_thread_blas, workers_for
-from .._utils.parameters import check_parameters, rng_of
+from .._utils.parallel import workers_for
+from .._utils.parameters import rng_of
 from .._utils.progress import Progress, Verbosity
 from ._base import SparseClusterer
 from ._bounded import check_pairs
+from ._clusters import NClusters
 from ._result import Array, Result
 from ._weights import Tuning, Weighting, best_weighting, path, tuned
 
@@ -152,8 +154,17 @@ class COSA(SparseClusterer):
 
     Parameters
     ----------
-    n_clusters : int, default=3
-        Number of clusters k.
+    n_clusters : int, sequence of int or "auto", default=3
+        Number of clusters k. With several numbers, one of them is chosen by `cluster_criterion`. "auto" chooses
+        among 2, ..., `max_clusters`.
+    max_clusters : int or None, default=None
+        Largest number of clusters that `n_clusters="auto"` tries; see `SASClustering`.
+    cluster_criterion : str, default="bic"
+        How the number of clusters is chosen; see `SASClustering`.
+    trim : float, default=0.0
+        Largest share of the samples that may be left out as outliers, in [0, 0.5); see `SASClustering`.
+    core_agreement : float or None, default=0.9
+        Agreement that the core features must reach; see `SASClustering`.
     weights : {"samples", "common"}, default="samples"
         Whether there is one weight for each sample and feature ("samples") or one for each feature ("common").
     penalty : "auto" or float, default="auto"
@@ -231,8 +242,12 @@ class COSA(SparseClusterer):
 
     def __init__(
         self,
-        n_clusters: int = 3,
+        n_clusters: NClusters = 3,
         *,
+        max_clusters: int | None = None,
+        cluster_criterion: str = "bic",
+        trim: float = 0.0,
+        core_agreement: float | None = 0.9,
         weights: Literal["samples", "common"] = "samples",
         penalty: float | str = "auto",
         n_neighbors: int | str = "auto",
@@ -247,6 +262,10 @@ class COSA(SparseClusterer):
         verbose: Verbosity = "auto",
     ) -> None:
         self.n_clusters = n_clusters
+        self.max_clusters = max_clusters
+        self.cluster_criterion = cluster_criterion
+        self.trim = trim
+        self.core_agreement = core_agreement
         self.weights = weights
         self.penalty = penalty
         self.n_neighbors = n_neighbors
@@ -260,44 +279,28 @@ class COSA(SparseClusterer):
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: Any, y: None = None) -> Self:
-        """Cluster the samples and compute the weights of the features.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-            The table. Missing values are allowed. With `metric="precomputed"`, p matrices of shape (n_samples,
-            n_samples). The result of `read` is accepted as well.
-        y : None
-            Ignored.
-
-        Returns
-        -------
-        self : object
-            Fitted estimator.
-        """
-        check_parameters(vars(self))
+    def _check(self) -> None:
+        super()._check()
         check_choice("weights", self.weights, ["samples", "common"])
         check_count("n_init", self.n_init, 1)
         if not is_auto(self.penalty):
             check_number("penalty", self.penalty, '"auto" or a number above 0', lambda x: 0 < x < np.inf)
         if not is_auto(self.n_neighbors):
             check_count("n_neighbors", self.n_neighbors, 1, advice='Use "auto" for the square root of n_samples.')
-        reading = self._reading(X)
-        rng = rng_of(self.random_state)
-        with one_thread_blas():
-            # Features are weighted so that all of them have the same total.
-            plain = reading.source.features()
-            features = WeightedFeatures(plain, 1.0 / plain.total)
-            found = (self._by_sample if self.weights == "samples" else self._in_common)(reading, features, rng)
-            return self._keep(reading, plain, found)
+
+    def _solve(self, reading: Reading, k: int) -> Result:
+        # Features are weighted so that all of them have the same total.
+        plain = reading.source.features()
+        features = WeightedFeatures(plain, 1.0 / plain.total)
+        fit = self._by_sample if self.weights == "samples" else self._in_common
+        return replace(fit(reading, features, k, rng_of(self.random_state)), features=plain)
 
     def _request(self) -> Request:
         return Request(self.metric)
 
-    def _by_sample(self, reading: Reading, features: Features, rng: np.random.Generator) -> Result:
+    def _by_sample(self, reading: Reading, features: Features, k: int, rng: np.random.Generator) -> Result:
         """Fit the original form."""
-        n, k = reading.n_samples, int(self.n_clusters)
+        n = features.n_samples
         check_pairs(type(self).__name__, n)
         clusterer = make_clusterer("average" if is_auto(self.clusterer) else self.clusterer, has_rows=False)
         near = max(1, int(np.sqrt(n))) if is_auto(self.n_neighbors) else int(self.n_neighbors)
@@ -308,20 +311,21 @@ class COSA(SparseClusterer):
         square = squareform(found.distances)
         labels = cluster_pairs(clusterer, square, k, rng, int(self.n_init))
         return Result(
+            features,
             labels,
             np.arange(features.n_features),
-            features.scores(labels, k),
+            k,
             found.weights.mean(axis=0),
             {
-                "dissimilarity_": Array(square, ("sample", "sample")),
+                "dissimilarity_": Array(square, ("sample", "sample"), np.nan),
                 "sample_weights_": Array(found.weights, ("sample", "feature")),
             },
             {"penalty_": penalty, "n_iter_": found.n_iter, "gap_curve_": None},
         )
 
-    def _in_common(self, reading: Reading, features: Features, rng: np.random.Generator) -> Result:
+    def _in_common(self, reading: Reading, features: Features, k: int, rng: np.random.Generator) -> Result:
         """Fit the simple form."""
-        n_init, k = int(self.n_init), int(self.n_clusters)
+        n_init = int(self.n_init)
         clusterer = make_clusterer(self.clusterer, features.has_rows)
         problem = Problem(features, clusterer, k, int(self.max_iter))
         known: list[Labels] = []
@@ -332,15 +336,14 @@ class COSA(SparseClusterer):
                 weighs = [Entropic(penalty) for penalty in penalties.tolist()]
                 return path(problem._replace(features=copy), weighs, own_rng, n_init)
 
-            workers = workers_for(self.n_jobs, self.verbose, reading.n_samples * reading.n_features)
+            workers = workers_for(self.n_jobs, self.verbose, features.n_samples * features.n_features)
             tuning = Tuning("penalty", PENALTIES, int(self.n_permutations), self.rule, workers)
             curve, found = tuned(features, tuning, solve, rng)
             known = [found.labels]
         penalty = float(self.penalty if curve is None else curve.chosen)
         best = best_weighting(problem, Entropic(penalty), rng, n_init, known)
         attributes = {"penalty_": penalty, "n_iter_": len(best.history), "gap_curve_": curve}
-        scores = features.scores(best.labels, k)
-        return Result(best.labels, np.arange(features.n_features), scores, best.weights, {}, attributes)
+        return Result(features, best.labels, np.arange(features.n_features), k, best.weights, {}, attributes)
 
 
 def squared_columns(reading: Reading) -> Any:

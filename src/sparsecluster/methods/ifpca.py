@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from .._clusterers.kmeans import kmeans
 from .._data.centers import means
+from .._data.reading import Reading
 from .._features.features import Rows
 from .._utils.arrays import Floats
 from .._utils.checks import check_count
-from .._utils.parallel import one_thread_blas
-from .._utils.parameters import check_parameters, rng_of
-from ._base import CompleteNumbers, NearestCluster, SparseClusterer
+from .._utils.parameters import rng_of
+from ._base import SparseClusterer
+from ._clusters import NClusters
+from ._mixins import CompleteNumbers, NearestCluster
 from ._result import Array, Order, Result
 from ._screening import (
     by_higher_criticism,
@@ -68,8 +70,17 @@ class IFPCA(CompleteNumbers, NearestCluster, SparseClusterer):
 
     Parameters
     ----------
-    n_clusters : int, default=3
-        Number of clusters k.
+    n_clusters : int, sequence of int or "auto", default=3
+        Number of clusters k. With several numbers, one of them is chosen by `cluster_criterion`. "auto" chooses
+        among 2, ..., `max_clusters`.
+    max_clusters : int or None, default=None
+        Largest number of clusters that `n_clusters="auto"` tries; see `SASClustering`.
+    cluster_criterion : str, default="bic"
+        How the number of clusters is chosen; see `SASClustering`.
+    trim : float, default=0.0
+        Largest share of the samples that may be left out as outliers, in [0, 0.5); see `SASClustering`.
+    core_agreement : float or None, default=0.9
+        Agreement that the core features must reach; see `SASClustering`.
     n_init : int, default=30
         Number of starts of K-means.
     random_state : int, RandomState instance or None, default=0
@@ -121,54 +132,50 @@ class IFPCA(CompleteNumbers, NearestCluster, SparseClusterer):
     """
 
     def __init__(
-        self, n_clusters: int = 3, *, n_init: int = 30, random_state: int | np.random.RandomState | None = 0
+        self,
+        n_clusters: NClusters = 3,
+        *,
+        max_clusters: int | None = None,
+        cluster_criterion: str = "bic",
+        trim: float = 0.0,
+        core_agreement: float | None = 0.9,
+        n_init: int = 30,
+        random_state: int | np.random.RandomState | None = 0,
     ) -> None:
         self.n_clusters = n_clusters
+        self.max_clusters = max_clusters
+        self.cluster_criterion = cluster_criterion
+        self.trim = trim
+        self.core_agreement = core_agreement
         self.n_init = n_init
         self.random_state = random_state
 
-    def fit(self, X: Any, y: None = None) -> Self:
-        """Select the influential features and cluster the samples.
+    def _check(self) -> None:
+        super()._check()
+        check_count("n_init", self.n_init, 1)
 
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-            Table of numbers without missing values. The result of `read` is accepted as well.
-        y : None
-            Ignored.
+    def _solve(self, reading: Reading, k: int) -> Result:
+        table = self._complete_table(reading)
+        n, rng = len(table), rng_of(self.random_state)
+        screening = ks_test(table, null_statistics("ks", n, ks_statistics)[:, 0])
+        subset = by_higher_criticism(screening.p_values, n)
+        vectors, directions = leading(standardized(table[:, subset]), k - 1)
+        labels = kmeans(Rows(vectors, np.ones(vectors.shape[1])), k, rng, n_starts=int(self.n_init))
+        centers = means(vectors, labels, k)
 
-        Returns
-        -------
-        self : object
-            Fitted estimator.
-        """
-        check_parameters(vars(self))
-        n_init, k = check_count("n_init", self.n_init, 1), int(self.n_clusters)
-        rng = rng_of(self.random_state)
-        reading = self._reading(X)
-        table, n = self._complete_table(reading), reading.n_samples
-        with one_thread_blas():
-            screening = ks_test(table, null_statistics("ks", n, ks_statistics)[:, 0])
-            subset = by_higher_criticism(screening.p_values, n)
-            vectors, directions = leading(standardized(table[:, subset]), k - 1)
-            labels = kmeans(Rows(vectors, np.ones(vectors.shape[1])), k, rng, n_starts=n_init)
-            features = reading.source.features()
-            centers = means(vectors, labels, k)
+        def clusters(order: Order) -> Projected:
+            chosen = table[:, order.chosen]
+            own = np.searchsorted(subset, order.chosen)
+            placed = order.restore(Array(centers, ("cluster", None)))
+            return Projected(chosen.mean(axis=0), spreads(chosen), directions[own], placed)
 
-            def clusters(order: Order) -> Projected:
-                chosen = table[:, order.chosen]
-                own = np.searchsorted(subset, order.chosen)
-                placed = order.restore(Array(centers, ("cluster", None)))
-                return Projected(chosen.mean(axis=0), spreads(chosen), directions[own], placed)
-
-            arrays = {
-                "statistics_": Array(screening.statistics, ("feature",), np.nan),
-                "p_values_": Array(screening.p_values, ("feature",), np.nan),
-                "higher_criticism_": Array(higher_criticism(screening.p_values, n), ("feature",), np.nan),
-                "embedding_": Array(vectors, ("sample", None)),
-            }
-            scores = features.scores(labels, k)
-            return self._keep(reading, features, Result(labels, subset, scores, arrays=arrays, clusters=clusters))
+        arrays = {
+            "statistics_": Array(screening.statistics, ("feature",), np.nan),
+            "p_values_": Array(screening.p_values, ("feature",), np.nan),
+            "higher_criticism_": Array(higher_criticism(screening.p_values, n), ("feature",), np.nan),
+            "embedding_": Array(vectors, ("sample", None), np.nan),
+        }
+        return Result(reading.source.features(), labels, subset, k, arrays=arrays, clusters=clusters)
 
 
 def leading(table: Floats, count: int) -> tuple[Floats, Floats]:

@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any, Literal, NamedTuple
 
 from ._base import SparseClusterer
+from ._clusters import NClusters
 from .cosa import COSA
 from .ifpca import IFPCA
 from .plain import PlainClustering
@@ -190,14 +191,14 @@ PLANNED: dict[str, str] = {
 }
 
 
-def make_method(name: str, n_clusters: int, **parameters: Any) -> SparseClusterer:
+def make_method(name: str, n_clusters: NClusters, **parameters: Any) -> SparseClusterer:
     """Create the estimator of a method from its name.
 
     Parameters
     ----------
     name : str
         Name of the method, a key of `METHODS`.
-    n_clusters : int
+    n_clusters : int, sequence of int or "auto"
         Number of clusters k.
     **parameters : Any
         Other parameters of the estimator. By default, each method uses its own tuning.

@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from .._clusterers.kmeans import cheaper_form, kmeans
 from .._data.centers import means
+from .._data.reading import Reading
 from .._features.features import Pairs, Rows
 from .._kernels.shrink import shrunken_centers
 from .._search.curve import TuningCurve
 from .._utils.arrays import Floats, Labels, Subset
 from .._utils.checks import check_count, check_number, is_auto
-from .._utils.parallel import one_thread_blas, workers_for
-from .._utils.parameters import check_parameters, rng_of
+from .._utils.parallel import workers_for
+from .._utils.parameters import rng_of
 from .._utils.progress import Verbosity
-from ._base import CompleteNumbers, NearestCluster, SparseClusterer
-from ._result import Array, Order, Result
+from ._base import SparseClusterer
+from ._clusters import NClusters
+from ._mixins import CompleteNumbers, NearestCluster
+from ._result import Array, NoClustersError, Order, Result
 from ._screening import spreads, standardized
 
 # The penalties that are compared, as in the authors' code.
@@ -146,8 +149,17 @@ class RegularizedKMeans(CompleteNumbers, NearestCluster, SparseClusterer):
 
     Parameters
     ----------
-    n_clusters : int, default=3
-        Number of clusters k.
+    n_clusters : int, sequence of int or "auto", default=3
+        Number of clusters k. With several numbers, one of them is chosen by `cluster_criterion`. "auto" chooses
+        among 2, ..., `max_clusters`.
+    max_clusters : int or None, default=None
+        Largest number of clusters that `n_clusters="auto"` tries; see `SASClustering`.
+    cluster_criterion : str, default="bic"
+        How the number of clusters is chosen; see `SASClustering`.
+    trim : float, default=0.0
+        Largest share of the samples that may be left out as outliers, in [0, 0.5); see `SASClustering`.
+    core_agreement : float or None, default=0.9
+        Agreement that the core features must reach; see `SASClustering`.
     penalty : "auto" or float, default="auto"
         Strength l of the penalty; 0 gives K-means. "auto" chooses among 20 values from 0.01 to 100 by stability. Each
         bootstrap sample votes for the value for which the centers found on the bootstrap sample and the centers found
@@ -213,8 +225,12 @@ class RegularizedKMeans(CompleteNumbers, NearestCluster, SparseClusterer):
 
     def __init__(
         self,
-        n_clusters: int = 3,
+        n_clusters: NClusters = 3,
         *,
+        max_clusters: int | None = None,
+        cluster_criterion: str = "bic",
+        trim: float = 0.0,
+        core_agreement: float | None = 0.9,
         penalty: float | str = "auto",
         standardize: bool = True,
         n_bootstraps: int = 20,
@@ -225,6 +241,10 @@ class RegularizedKMeans(CompleteNumbers, NearestCluster, SparseClusterer):
         verbose: Verbosity = "auto",
     ) -> None:
         self.n_clusters = n_clusters
+        self.max_clusters = max_clusters
+        self.cluster_criterion = cluster_criterion
+        self.trim = trim
+        self.core_agreement = core_agreement
         self.penalty = penalty
         self.standardize = standardize
         self.n_bootstraps = n_bootstraps
@@ -234,63 +254,46 @@ class RegularizedKMeans(CompleteNumbers, NearestCluster, SparseClusterer):
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: Any, y: None = None) -> Self:
-        """Cluster the samples and select the features whose centers are not zero.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-            Table of numbers without missing values. The result of `read` is accepted as well.
-        y : None
-            Ignored.
-
-        Returns
-        -------
-        self : object
-            Fitted estimator.
-        """
-        check_parameters(vars(self))
-        n_init, k = check_count("n_init", self.n_init, 1), int(self.n_clusters)
+    def _check(self) -> None:
+        super()._check()
+        check_count("n_init", self.n_init, 1)
         if not is_auto(self.penalty):
             allowed = '"auto" or a number of at least 0'
             check_number("penalty", self.penalty, allowed, lambda x: 0 <= x < np.inf, 'Use "auto" to tune it.')
-        reading = self._reading(X)
+
+    def _solve(self, reading: Reading, k: int) -> Result:
         raw = self._complete_table(reading)
         rng = rng_of(self.random_state)
-        with one_thread_blas():
-            table = standardized(raw) if self.standardize else raw - raw.mean(axis=0)
-            labels = start(table, k, rng, n_init)
-            curve, instabilities = None, None
-            if is_auto(self.penalty):
-                curve, instabilities = self._tuned(table, labels, rng, n_init)
-            penalty = float(self.penalty if curve is None else curve.chosen)
-            found = penalized(table, labels, k, penalty, int(self.max_iter))
-            self._check_some_left(table, labels, penalty, found)
-            features, weights = reading.source.features(), np.sqrt((found.centers**2).sum(axis=0))
-            units = spreads(raw) if self.standardize else np.ones(raw.shape[1])
+        table = standardized(raw) if self.standardize else raw - raw.mean(axis=0)
+        labels = start(table, k, rng, int(self.n_init))
+        curve, instabilities = None, None
+        if is_auto(self.penalty):
+            curve, instabilities = self._tuned(table, labels, k, rng)
+        penalty = float(self.penalty if curve is None else curve.chosen)
+        found = penalized(table, labels, k, penalty, int(self.max_iter))
+        self._check_some_left(table, labels, k, penalty, found)
+        weights = np.sqrt((found.centers**2).sum(axis=0))
+        units = spreads(raw) if self.standardize else np.ones(raw.shape[1])
 
-            def clusters(order: Order) -> ShrunkenCenters:
-                centers = order.restore(Array(found.centers, ("cluster", None)))[:, order.chosen]
-                return ShrunkenCenters(raw.mean(axis=0)[order.chosen], units[order.chosen], centers)
+        def clusters(order: Order) -> ShrunkenCenters:
+            centers = order.restore(Array(found.centers, ("cluster", None)))[:, order.chosen]
+            return ShrunkenCenters(raw.mean(axis=0)[order.chosen], units[order.chosen], centers)
 
-            attributes = {
-                "penalty_": penalty,
-                "instability_": instabilities,
-                "instability_curve_": curve,
-                "n_iter_": found.n_iter,
-            }
-            scores = features.scores(found.labels, k)
-            result = Result(found.labels, np.flatnonzero(weights), scores, weights, {}, attributes, clusters)
-            return self._keep(reading, features, result)
+        attributes = {
+            "penalty_": penalty,
+            "instability_": instabilities,
+            "instability_curve_": curve,
+            "n_iter_": found.n_iter,
+        }
+        subset = np.flatnonzero(weights)
+        return Result(reading.source.features(), found.labels, subset, k, weights, {}, attributes, clusters)
 
-    def _tuned(
-        self, table: Floats, labels: Labels, rng: np.random.Generator, n_init: int
-    ) -> tuple[TuningCurve, Floats]:
+    def _tuned(self, table: Floats, labels: Labels, k: int, rng: np.random.Generator) -> tuple[TuningCurve, Floats]:
         """Choose the penalty by the stability selection of the paper, as implemented in the authors' code.
 
         Returns the tuning curve and the instabilities, of shape (n_bootstraps, n_penalties).
         """
-        k, max_iter, n = int(self.n_clusters), int(self.max_iter), len(table)
+        max_iter, n_init, n = int(self.max_iter), int(self.n_init), len(table)
         fits = [penalized(table, labels, k, penalty, max_iter) for penalty in PENALTIES]
         # Skip penalties that leave no feature. If all of them do, keep the smallest, which raises an error later.
         usable = [place for place, each in enumerate(fits) if not each.is_empty] or [0]
@@ -310,13 +313,12 @@ class RegularizedKMeans(CompleteNumbers, NearestCluster, SparseClusterer):
         chosen = float(penalties[steadiest(found)])
         return TuningCurve("penalty", penalties, "instability", found.mean(axis=0), chosen, None, details), found
 
-    def _check_some_left(self, table: Floats, labels: Labels, penalty: float, found: Penalized) -> None:
+    def _check_some_left(self, table: Floats, labels: Labels, k: int, penalty: float, found: Penalized) -> None:
         if not found.is_empty:
             return
-        k = int(self.n_clusters)
         centers, shares = means(table, labels, k), np.bincount(labels, minlength=k) / labels.size
         most = (2.0 * np.sqrt(((shares[:, None] * centers) ** 2).sum(axis=0) * (centers**2).sum(axis=0))).max()
-        raise ValueError(
+        raise NoClustersError(
             f"penalty={penalty:.4g} leaves no feature: all centers are zero. Use one below about {most:.4g}, or "
             '"auto" to tune it. If "auto" fails as well, more samples are needed.'
         )

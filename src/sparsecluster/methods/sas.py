@@ -2,24 +2,35 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
+from .._clusterers.clusterer import Clusterer
 from .._clusterers.registry import make_clusterer
 from .._data.metric import Metric
 from .._data.reading import Reading
-from .._search.curve import GapKind, Rule
-from .._search.search import ROUNDS, NInit
-from .._search.sizes import Null, Search
-from .._search.solve import Plan, solve
+from .._features.amounts import Amounts
+from .._features.features import Features
+from .._search.climb import Climb, Problem
+from .._search.clusters import Candidates
+from .._search.curve import GapKind, Rule, TuningCurve
+from .._search.search import ROUNDS, Compare, NInit
+from .._search.sizes import Criterion, Null, Search
+from .._search.solve import Plan, solve, try_clusters
+from .._utils.arrays import Labels, Subset
 from .._utils.checks import check_choice, check_count, check_size, is_auto
-from .._utils.parallel import one_thread_blas
-from .._utils.parameters import check_parameters, rng_of
+from .._utils.parameters import rng_of
 from .._utils.progress import Verbosity
-from ._base import NearestCluster, SparseClusterer
-from ._result import Result
+from ._base import SparseClusterer
+from ._clusters import NClusters
+from ._mixins import NearestCluster
+from ._result import Array, Result
+
+Objective = Literal["auto", "share", "amount"]
 
 
 class SASClustering(NearestCluster, SparseClusterer):
@@ -31,17 +42,40 @@ class SASClustering(NearestCluster, SparseClusterer):
         sum_{a in S} (1 - Delta_a[C] / T_a),
 
     where Delta_a[C] = sum_k (1/|C_k|) sum_{i<j in C_k} delta_a(i, j) is the within-cluster dissimilarity of feature a
-    (for numbers, the within-cluster sum of squares), and T_a is the same with all samples in one cluster. If s is not
-    given, it is chosen by the gap statistic, which compares the data with copies in which each feature is permuted
-    independently.
+    (for numbers, the within-cluster sum of squares), and T_a is the same with all samples in one cluster. Without
+    standardization, it is sum_{a in S} (T_a - Delta_a[C]), which is what K-means maximizes. If s is not given, it is
+    chosen by the gap statistic, which compares the data with copies in which each feature is permuted independently.
 
     Parameters
     ----------
-    n_clusters : int, default=3
-        Number of clusters k.
-    n_features_to_select : "auto", int or float, default="auto"
-        Number s of features to select, or their share in (0, 1] if it is a float. "auto" chooses s by the gap
-        statistic.
+    n_clusters : int, sequence of int or "auto", default=3
+        Number of clusters k. With several numbers, one of them is chosen by `cluster_criterion`. "auto" chooses among
+        2, ..., `max_clusters`.
+    max_clusters : int or None, default=None
+        Largest number of clusters that `n_clusters="auto"` tries. The default is 10, or a fifth of the number of
+        samples if that is less.
+    cluster_criterion : str, default="bic"
+        How the number of clusters is chosen:
+
+        - "bic" compares models with and without clusters, and takes about as long as two fits.
+        - "gap" is the gap statistic (Tibshirani, Walther and Hastie, 2001), with references drawn uniformly along the
+          principal components; for "gap_uniform", they are drawn uniformly in each column. "logdet_gap" compares log
+          determinants instead of log sums of squares.
+        - "prediction_strength" compares the clusters of two halves of the samples (Tibshirani and Walther, 2005).
+        - "stadion" compares the clusters of the data with those of the data with noise (Mourer et al., 2020).
+
+        "gap", "gap_uniform", "logdet_gap" and "stadion" need numbers without missing values. All criteria except "bic"
+        fit many tables, with the number of features that was chosen on the data for each k.
+    trim : float, default=0.0
+        Largest share of the samples that may be left out of the clusters and of the scores as outliers, in [0, 0.5);
+        their number is rounded up. These samples, which are farther from all clusters than usual, get the label -1.
+    core_agreement : float or None, default=0.9
+        Adjusted Rand index, in (0, 1], that the clusters must reach if the samples are clustered afresh on the core
+        features alone. None means that the core is not sought.
+    n_features_to_select : "auto", "core", int or float, default="auto"
+        Number s of features to select, or their share in (0, 1] if it is a float. "auto" chooses s by `criterion`.
+        "core" does the same, and then selects only the core: the fewest of these features that are enough to find the
+        clusters again.
     metric : str, callable or dict, default="auto"
         Dissimilarity of two values of a column:
 
@@ -68,9 +102,17 @@ class SASClustering(NearestCluster, SparseClusterer):
         distinguish equal from different values (levels, or numbers with two values) are compared by the plain Hamming
         dissimilarity and have the same weight on average. The scores do not depend on the scale of a feature in any
         case.
+    objective : {"auto", "share", "amount"}, default="auto"
+        What a feature adds to the objective: the share 1 - Delta_a[C] / T_a of it that the clusters explain, or the
+        amount T_a - Delta_a[C]. "auto" is "share" if the features are standardized and "amount" otherwise, so that
+        both steps follow the same objective. The authors' code uses "share" in either case.
+    criterion : {"gap", "bic"}, default="gap"
+        How s is chosen: by the gap statistic, or by a Bayesian information criterion. The latter needs no permuted
+        copies and takes about half of the time. It adds up the log likelihood ratios of the features with and without
+        the clusters, minus the price of their parameters and of the choice of the subset; see the user guide.
     search : {"path", "grid", "golden"}, default="path"
         Numbers of features to compare: all of them ("path"), every `step`-th one ("grid", Algorithm 2 of the paper), or
-        those visited by a golden-section search ("golden").
+        those visited by a golden-section search ("golden"). The BIC always compares all of them.
     step : int or None, default=None
         Step of the grid. By default, the grid has about 50 sizes.
     gap : {"between", "within"}, default="between"
@@ -79,9 +121,9 @@ class SASClustering(NearestCluster, SparseClusterer):
     null : {"refit", "fixed"}, default="refit"
         Whether features are chosen anew on each permuted copy ("refit", as in the text of the paper), or those
         chosen on the data are kept ("fixed", as in the authors' code).
-    rule : {"max", "1se"}, default="max"
+    rule : {"max", "1se", "core"}, default="max"
         Choose the number of features with the largest gap ("max"), or the smallest one whose gap is within one standard
-        error of it ("1se").
+        error of it ("1se"). "core" selects only the core of the solution, also if its number of features is given.
     n_permutations : int, default=25
         Number of permuted copies.
     init : {"auto", "coordinate", "random", "shrinking"} or array-like, default="auto"
@@ -91,9 +133,15 @@ class SASClustering(NearestCluster, SparseClusterer):
         (n_features,) as initial subset.
     n_init : "auto" or int, default="auto"
         Number of starts. "auto" continues until several starts agree on the best solution, up to a limit.
+    compare : {"chosen", "all"}, default="chosen"
+        What the solutions from different starts are compared by: the objective on the chosen features, or what the
+        clusters explain of all features. "all" is better if the features are strongly correlated, as in gene
+        expression data, and worse if most features are independent noise.
     consensus : bool, default=True
         If the best starts lead to different solutions, start once more from what these have in common and return the
         result, instead of the single best solution, which may owe its objective to noise.
+    n_alternatives : int, default=3
+        Largest number of alternatives to look for. They take a small part of the time of a fit in which s is chosen.
     subsample : int or None, default=2000
         If X has more samples than this, s is chosen and the starts are made on a random subsample of this size, and
         only the last climb uses all samples. Clusterers that work on pairs of samples use a quarter of this size. None
@@ -120,13 +168,33 @@ class SASClustering(NearestCluster, SparseClusterer):
         Columns of a feature group have the score of the group. Columns that are constant or missing too often are left
         out and have score 0.
     objective_ : float
-        Sum of the scores of the chosen features.
+        Sum of the scores of the chosen features, or of the amounts T_a - Delta_a[C]; see `objective`.
     cluster_centers_ : ndarray of shape (n_clusters, n_features)
         Center of each column in each cluster, in the units of X: the mean for "sqeuclidean", the median for "euclidean"
         and "manhattan", the middle level for "ordinal", and the most frequent level for "hamming". Not available if the
         metric of a column is callable or "precomputed".
+    n_clusters_ : int
+        Number of clusters.
+    n_clusters_curve_ : TuningCurve or None
+        Criterion over the numbers of clusters that were tried, or None if `n_clusters` was given.
     gap_curve_ : TuningCurve or None
-        Gap statistic over the values of s, or None if `n_features_to_select` was given.
+        Gap statistic over the values of s, or None if s was given or chosen by the BIC.
+    bic_curve_ : TuningCurve or None
+        BIC over the values of s if `criterion="bic"`.
+    core_support_ : ndarray of shape (n_features,), dtype=bool
+        Mask of the core: the fewest features, in the order of their scores, that give the same clusters if the samples
+        are clustered afresh on them alone. All chosen features if these do not give the clusters again.
+    full_support_ : ndarray of shape (n_features,), dtype=bool
+        Mask of the features by which the clusters were found. Only available if the core replaces them in `support_`.
+    core_size_ : int
+        Number of features in the core.
+    core_curve_ : TuningCurve
+        Adjusted Rand index with the clusters over the numbers of features that were tried.
+    outlier_scores_ : ndarray of shape (n_samples,)
+        How far each sample is from the nearest cluster, as a number of standard deviations above the median sample;
+        about 3.5 and more for outliers. Only available if `trim` is above 0.
+    alternatives_ : list of Alternative
+        Other good clusterings of the same samples that are really different, the best first; see `use_alternative`.
     history_ : tuple of Step
         Entries (objective, samples_moved, features_changed), one for each pass through Steps 1 and 2 that led to the
         solution.
@@ -164,13 +232,19 @@ class SASClustering(NearestCluster, SparseClusterer):
 
     def __init__(
         self,
-        n_clusters: int = 3,
+        n_clusters: NClusters = 3,
         *,
+        max_clusters: int | None = None,
+        cluster_criterion: str = "bic",
+        trim: float = 0.0,
+        core_agreement: float | None = 0.9,
         n_features_to_select: int | float | str = "auto",
         metric: Metric = "auto",
         clusterer: str | object = "auto",
         feature_groups: Any = None,
         standardize: bool = True,
+        objective: Objective = "auto",
+        criterion: Criterion = "gap",
         search: Search = "path",
         step: int | None = None,
         gap: GapKind = "between",
@@ -179,7 +253,9 @@ class SASClustering(NearestCluster, SparseClusterer):
         n_permutations: int = 25,
         init: str | npt.ArrayLike = "auto",
         n_init: NInit = "auto",
+        compare: Compare = "chosen",
         consensus: bool = True,
+        n_alternatives: int = 3,
         subsample: int | None = 2000,
         max_iter: int = 100,
         n_jobs: int | None = None,
@@ -187,11 +263,17 @@ class SASClustering(NearestCluster, SparseClusterer):
         verbose: Verbosity = "auto",
     ) -> None:
         self.n_clusters = n_clusters
+        self.max_clusters = max_clusters
+        self.cluster_criterion = cluster_criterion
+        self.trim = trim
+        self.core_agreement = core_agreement
         self.n_features_to_select = n_features_to_select
         self.metric = metric
         self.clusterer = clusterer
         self.feature_groups = feature_groups
         self.standardize = standardize
+        self.objective = objective
+        self.criterion = criterion
         self.search = search
         self.step = step
         self.gap = gap
@@ -200,70 +282,101 @@ class SASClustering(NearestCluster, SparseClusterer):
         self.n_permutations = n_permutations
         self.init = init
         self.n_init = n_init
+        self.compare = compare
         self.consensus = consensus
+        self.n_alternatives = n_alternatives
         self.subsample = subsample
         self.max_iter = max_iter
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: Any, y: None = None) -> Self:
-        """Cluster the samples and select the features that separate the clusters.
+    def _check(self) -> None:
+        super()._check()
+        if self._wants_core() and self.core_agreement is None:
+            raise ValueError("core_agreement is None, but the core is to be selected. Use a number such as 0.9.")
+        if self._by_amount() and self.gap == "within":
+            raise ValueError(
+                'gap="within" compares shares, but without standardization the objective is a sum of amounts. Use '
+                'gap="between", standardize=True or objective="share".'
+            )
+        if isinstance(self.init, str):
+            check_choice("init", self.init, list(ROUNDS), ", or an array of labels or of chosen features")
+        if not is_auto(self.n_init):
+            check_count("n_init", self.n_init, 1, advice='Use "auto" to continue until several starts agree.')
 
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-            The table. Missing values are allowed. With `metric="precomputed"`, p matrices of shape (n_samples,
-            n_samples): an array of shape (p, n_samples, n_samples), in memory or memory-mapped, a list of matrices, or
-            a function that returns matrix a = 0, 1, ... and raises IndexError after the last one. The result of `read`
-            is accepted as well.
-        y : None
-            Ignored.
+    def _by_amount(self) -> bool:
+        """Whether features are chosen by the amount that the clusters explain."""
+        return self.objective == "amount" or (self.objective == "auto" and not self.standardize)
 
-        Returns
-        -------
-        self : object
-            Fitted estimator.
-        """
-        self._check_words()
-        reading = self._reading(X)
+    def _solve(self, reading: Reading, k: int) -> Result:
+        return self._solve_from(reading, k, None)
+
+    def _improve(self, reading: Reading, k: int, found: Result, labels: Labels) -> Result:
+        features = reading.source.features()
+        size = min(found.subset.size, features.n_features)
+        plan = Plan(size, labels=labels, consensus=False, n_alternatives=0, max_iter=int(self.max_iter))
+        rng = rng_of(self.random_state)
+        climbed = solve(reading.source, self._scored(features), self._clusterer(features), k, plan, rng).climb
+        return Result(features, climbed.labels, climbed.subset, k)
+
+    def _candidates(self, reading: Reading, ks: Sequence[int]) -> Candidates:
+        features = self._scored(reading.source.features())
+        problem = Problem(features, self._clusterer(features), ks[0], int(self.max_iter))
+        return try_clusters(reading.source, problem, ks, self._plan(reading, None, None), rng_of(self.random_state))
+
+    def _clusterer(self, features: Features) -> Clusterer:
+        return make_clusterer(self.clusterer, features.has_rows)
+
+    def _scored(self, features: Features) -> Features:
+        """Features that are scored by what they add to the objective."""
+        return Amounts(features) if self._by_amount() else features
+
+    def _solve_from(self, reading: Reading, k: int, labels: Labels | None) -> Result:
         size = check_size(self.n_features_to_select, reading.n_features)
         if size is not None and size > reading.n_usable:
             raise ValueError(
                 f"n_features_to_select asks for {size} features, but only {reading.n_usable} of {reading.n_features} "
                 "vary and are observed often enough. Ask for fewer features."
             )
-        rng = rng_of(self.random_state)
-        with one_thread_blas():
-            features = reading.source.features()
-            clusterer = make_clusterer(self.clusterer, features.has_rows)
-            found, curve = solve(
-                reading.source, features, clusterer, int(self.n_clusters), self._plan(reading, size), rng
-            )
-            attributes = {
-                "objective_": found.objective,
-                "history_": found.history,
-                "n_iter_": len(found.history),
-                "gap_curve_": curve,
-            }
-            result = Result(found.labels, found.subset, found.scores, attributes=attributes)
-            return self._keep(reading, features, result)
+        features = reading.source.features()
+        clusterer = self._clusterer(features)
+        plan, rng = self._plan(reading, k, size), rng_of(self.random_state)
+        if labels is not None:
+            plan = plan._replace(known=(labels,))
+        found, curve, others = solve(reading.source, self._scored(features), clusterer, k, plan, rng)
+        tuned: dict[str, TuningCurve | None] = {"gap_curve_": None, "bic_curve_": None}
+        if curve is not None:
+            tuned[f"{curve.criterion}_curve_"] = curve
 
-    def _check_words(self) -> None:
-        """Check the parameters that do not depend on the data."""
-        check_parameters(vars(self))
-        if isinstance(self.init, str):
-            check_choice("init", self.init, list(ROUNDS), ", or an array of labels or of chosen features")
-        if not is_auto(self.n_init):
-            check_count("n_init", self.n_init, 1, advice='Use "auto" to continue until several starts agree.')
+        def result(found: Climb, **more: Any) -> Result:
+            attributes = {"objective_": found.objective, "history_": found.history, "n_iter_": len(found.history)}
+            return Result(features, found.labels, found.subset, k, attributes={**attributes, **tuned}, **more)
 
-    def _plan(self, reading: Reading, size: int | None) -> Plan:
+        return result(found, others=[(result(each.climb), each.value) for each in others])
+
+    def _wants_core(self) -> bool:
+        """Whether the core replaces the chosen features."""
+        asked = self.n_features_to_select
+        return self.rule == "core" or (isinstance(asked, str) and asked == "core")
+
+    def _choose_core(self, found: Result, core: Subset) -> Result:
+        if not self._wants_core():
+            return found
+        gains = self._scored(found.features).scores(found.labels, found.n_clusters)
+        whole = np.zeros(gains.size, bool)
+        whole[found.subset] = True
+        return replace(found, subset=core).with_attributes(
+            {"full_support_": Array(whole, ("feature",))}, objective_=float(gains[core].sum())
+        )
+
+    def _plan(self, reading: Reading, k: int | None, size: int | None) -> Plan:
         """Return the plan of the search. A start that is given as an array is put in the order of the source."""
         shared = {name: getattr(self, name) for name in Plan._fields if name in vars(self) and name != "init"}
         plan = Plan(size, **shared)
-        if isinstance(self.init, str):
-            return plan._replace(init=self.init)
-        source, n, p, k = reading.source, reading.n_samples, reading.n_columns, int(self.n_clusters)
+        if isinstance(self.init, str) or k is None:
+            return plan._replace(init=self.init if isinstance(self.init, str) else "auto")
+        source, n, p = reading.source, reading.n_samples, reading.n_columns
         given = np.asarray(self.init)
         if given.dtype == bool and given.shape == (p,):
             subset = np.unique(source.owners[given[source.columns]])

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import warnings
 from numbers import Integral
-from typing import Any, Self
 
 import numpy as np
 
+from .._clusterers.clusterer import Clusterer
 from .._clusterers.registry import make_clusterer
+from .._data.reading import Reading
+from .._features.features import Features
 from .._utils.arrays import Subset
-from .._utils.checks import check_choice, check_count, check_number
-from .._utils.parallel import one_thread_blas
-from .._utils.parameters import check_parameters, rng_of
-from ._base import CompleteNumbers, NearestCluster, SparseClusterer
+from .._utils.checks import check_choice, check_count, check_number, frames_in_package
+from .._utils.parameters import rng_of
+from ._base import SparseClusterer
+from ._clusters import NClusters
+from ._mixins import CompleteNumbers, NearestCluster
 from ._result import Array, Result
 from ._screening import TESTS, Screening, Test, by_false_discovery_rate, by_higher_criticism, by_number, screen
 
@@ -23,8 +26,17 @@ class ScreenedClustering(CompleteNumbers, NearestCluster, SparseClusterer):
 
     Parameters
     ----------
-    n_clusters : int, default=3
-        Number of clusters k.
+    n_clusters : int, sequence of int or "auto", default=3
+        Number of clusters k. With several numbers, one of them is chosen by `cluster_criterion`. "auto" chooses
+        among 2, ..., `max_clusters`.
+    max_clusters : int or None, default=None
+        Largest number of clusters that `n_clusters="auto"` tries; see `SASClustering`.
+    cluster_criterion : str, default="bic"
+        How the number of clusters is chosen; see `SASClustering`.
+    trim : float, default=0.0
+        Largest share of the samples that may be left out as outliers, in [0, 0.5); see `SASClustering`.
+    core_agreement : float or None, default=0.9
+        Agreement that the core features must reach; see `SASClustering`.
     test : {"ks", "moments", "mode", "variance"}, default="ks"
         Test of each feature:
 
@@ -101,8 +113,12 @@ class ScreenedClustering(CompleteNumbers, NearestCluster, SparseClusterer):
 
     def __init__(
         self,
-        n_clusters: int = 3,
+        n_clusters: NClusters = 3,
         *,
+        max_clusters: int | None = None,
+        cluster_criterion: str = "bic",
+        trim: float = 0.0,
+        core_agreement: float | None = 0.9,
         test: Test = "ks",
         threshold: str | int = "hc",
         level: float = 0.1,
@@ -113,6 +129,10 @@ class ScreenedClustering(CompleteNumbers, NearestCluster, SparseClusterer):
         random_state: int | np.random.RandomState | None = 0,
     ) -> None:
         self.n_clusters = n_clusters
+        self.max_clusters = max_clusters
+        self.cluster_criterion = cluster_criterion
+        self.trim = trim
+        self.core_agreement = core_agreement
         self.test = test
         self.threshold = threshold
         self.level = level
@@ -122,46 +142,33 @@ class ScreenedClustering(CompleteNumbers, NearestCluster, SparseClusterer):
         self.n_init = n_init
         self.random_state = random_state
 
-    def fit(self, X: Any, y: None = None) -> Self:
-        """Select the features that pass the test and cluster the samples on them.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-            Table of numbers without missing values. The result of `read` is accepted as well.
-        y : None
-            Ignored.
-
-        Returns
-        -------
-        self : object
-            Fitted estimator.
-        """
-        check_parameters(vars(self))
-        n_init = check_count("n_init", self.n_init, 1)
+    def _check(self) -> None:
+        super()._check()
+        check_count("n_init", self.n_init, 1)
         check_choice("test", self.test, TESTS)
         check_number("level", self.level, "a number between 0 and 1", lambda x: 0 < x < 1)
         if self.noise_variance is not None:
             check_number("noise_variance", self.noise_variance, "None or a number above 0", lambda x: 0 < x < np.inf)
         if isinstance(self.threshold, str):
             check_choice("threshold", self.threshold, ["hc", "fdr"], " or a number of features")
-        rng = rng_of(self.random_state)
-        k = int(self.n_clusters)
-        reading = self._reading(X)
+
+    def _solve(self, reading: Reading, k: int) -> Result:
         table = self._complete_table(reading)
         if not isinstance(self.threshold, str):
             check_count("threshold", self.threshold, 1, reading.source.columns.size, 'Use "hc" or "fdr" to choose it.')
-        with one_thread_blas():
-            features = reading.source.features()
-            clusterer = make_clusterer(self.clusterer, features.has_rows)
-            screening = screen(table, self.test, self.noise_variance)
-            subset = self._passed(screening, reading.n_samples)
-            labels = clusterer.cluster(features, subset, k, rng, n_starts=n_init)
-            arrays = {
-                "statistics_": Array(screening.statistics, ("feature",), np.nan),
-                "p_values_": Array(screening.p_values, ("feature",), np.nan),
-            }
-            return self._keep(reading, features, Result(labels, subset, features.scores(labels, k), arrays=arrays))
+        features = reading.source.features()
+        clusterer = self._clusterer(features)
+        screening = screen(table, self.test, self.noise_variance)
+        subset = self._passed(screening, len(table))
+        labels = clusterer.cluster(features, subset, k, rng_of(self.random_state), n_starts=int(self.n_init))
+        arrays = {
+            "statistics_": Array(screening.statistics, ("feature",), np.nan),
+            "p_values_": Array(screening.p_values, ("feature",), np.nan),
+        }
+        return Result(features, labels, subset, k, arrays=arrays)
+
+    def _clusterer(self, features: Features) -> Clusterer:
+        return make_clusterer(self.clusterer, features.has_rows)
 
     def _passed(self, screening: Screening, n_samples: int) -> Subset:
         if isinstance(self.threshold, Integral):
@@ -175,6 +182,6 @@ class ScreenedClustering(CompleteNumbers, NearestCluster, SparseClusterer):
             f"No feature passes at a false discovery rate of {self.level}, so the feature with the smallest p-value is "
             'used. Consider threshold="hc", a number of features, or another test.',
             UserWarning,
-            stacklevel=3,
+            stacklevel=frames_in_package(),
         )
         return by_number(screening, 1)

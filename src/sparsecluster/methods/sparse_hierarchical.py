@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Self
 
 import numpy as np
 
 from .._clusterers.hierarchical import LINKAGES, ON_COORDINATES, Linkage, cut, merges
 from .._data.metric import Metric
+from .._data.reading import Reading
 from .._features.features import Features
 from .._features.weighted import WeightedFeatures
 from .._search.climb import LEAST_GAIN
 from .._search.curve import Rule
 from .._utils.arrays import Floats, Subset
 from .._utils.checks import check_choice
-from .._utils.parallel import one_thread_blas
-from .._utils.parameters import check_parameters, rng_of
+from .._utils.parameters import rng_of
 from .._utils.progress import Verbosity
 from ._bounded import Bounded, BoundedWeights, check_pairs, usual_bounds
+from ._clusters import NClusters
+from ._result import Result
 from ._weights import Weighting
 
 # The default bounds are evenly spaced from 1.1 to this share of sqrt(p), as in sparcl.
@@ -77,8 +78,17 @@ class SparseHierarchical(BoundedWeights):
 
     Parameters
     ----------
-    n_clusters : int, default=3
-        Number of clusters k at which the tree is cut.
+    n_clusters : int, sequence of int or "auto", default=3
+        Number of clusters k at which the tree is cut. With several numbers, one of them is chosen by
+        `cluster_criterion`. "auto" chooses among 2, ..., `max_clusters`.
+    max_clusters : int or None, default=None
+        Largest number of clusters that `n_clusters="auto"` tries; see `SASClustering`.
+    cluster_criterion : str, default="bic"
+        How the number of clusters is chosen; see `SASClustering`.
+    trim : float, default=0.0
+        Largest share of the samples that may be left out as outliers, in [0, 0.5); see `SASClustering`.
+    core_agreement : float or None, default=0.9
+        Agreement that the core features must reach; see `SASClustering`.
     l1_bound : "auto" or float, default="auto"
         Upper bound b of |w|_1, at least 1. With b = 1 a single feature is chosen, and for b >= sqrt(p) the bound has
         no effect. "auto" chooses b by the gap statistic.
@@ -127,7 +137,8 @@ class SparseHierarchical(BoundedWeights):
     gap_curve_ : TuningCurve or None
         Gap statistic over the values of b, or None if `l1_bound` was given.
     linkage_matrix_ : ndarray of shape (n_samples - 1, 4)
-        The tree in SciPy's format, for example for `scipy.cluster.hierarchy.dendrogram`. Heights are values of D.
+        The tree in SciPy's format, for example for `scipy.cluster.hierarchy.dendrogram`. Heights are values of D. Leaf
+        i is sample i or, if `trim` leaves samples out, the i-th of the other samples.
     cluster_centers_ : ndarray of shape (n_clusters, n_features)
         Center of each column in each cluster, in the units of X, as in `SASClustering`.
     history_ : tuple of float
@@ -156,8 +167,12 @@ class SparseHierarchical(BoundedWeights):
 
     def __init__(
         self,
-        n_clusters: int = 3,
+        n_clusters: NClusters = 3,
         *,
+        max_clusters: int | None = None,
+        cluster_criterion: str = "bic",
+        trim: float = 0.0,
+        core_agreement: float | None = 0.9,
         l1_bound: float | str = "auto",
         linkage: Linkage = "average",
         bounds: Sequence[float] | None = None,
@@ -171,6 +186,10 @@ class SparseHierarchical(BoundedWeights):
         verbose: Verbosity = "auto",
     ) -> None:
         self.n_clusters = n_clusters
+        self.max_clusters = max_clusters
+        self.cluster_criterion = cluster_criterion
+        self.trim = trim
+        self.core_agreement = core_agreement
         self.l1_bound = l1_bound
         self.linkage = linkage
         self.bounds = bounds
@@ -183,46 +202,32 @@ class SparseHierarchical(BoundedWeights):
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: Any, y: None = None) -> Self:
-        """Compute the weights of the features, the tree of the samples and its clusters.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-            The table. Missing values are allowed. With `metric="precomputed"`, p matrices of shape (n_samples,
-            n_samples). The result of `read` is accepted as well.
-        y : None
-            Ignored.
-
-        Returns
-        -------
-        self : object
-            Fitted estimator.
-        """
-        check_parameters(vars(self))
+    def _check(self) -> None:
+        super()._check()
         check_choice("linkage", self.linkage, LINKAGES)
-        k, max_iter = int(self.n_clusters), int(self.max_iter)
-        reading = self._reading(X)
-        check_pairs(type(self).__name__, reading.n_samples)
-        with one_thread_blas():
-            features = reading.source.features()
-            if self.linkage in ON_COORDINATES and not features.has_rows:
-                raise ValueError(
-                    f'linkage="{self.linkage}" needs coordinates of the samples, but these features have only '
-                    'dissimilarities of pairs of samples. Use "average", "complete", "single" or "weighted".'
-                )
-            usual = usual_bounds(features.n_features, SMALLEST_BOUND, LARGEST_SHARE, np.linspace)
 
-            def solve(copy: Features, bounds: Floats, _: np.random.Generator) -> list[Weighting]:
-                return path(copy, bounds, max_iter)
+    def _solve(self, reading: Reading, k: int) -> Result:
+        max_iter = int(self.max_iter)
+        check_pairs(type(self).__name__, reading.n_used)
+        features = reading.source.features()
+        if self.linkage in ON_COORDINATES and not features.has_rows:
+            raise ValueError(
+                f'linkage="{self.linkage}" needs coordinates of the samples, but these features have only '
+                'dissimilarities of pairs of samples. Use "average", "complete", "single" or "weighted".'
+            )
+        usual = usual_bounds(features.n_features, SMALLEST_BOUND, LARGEST_SHARE, np.linspace)
 
-            chosen = self._choose(reading, features, usual, solve, rng_of(self.random_state))
-            found = sparse_weights(features, chosen.bound, max_iter)
-            weighted = WeightedFeatures(features, found.weights)
-            tree = merges(weighted, weighted.used, self.linkage)
-            named = with_leaves(tree, reading.source.samples)
-            found = found._replace(labels=cut(tree, k))
-            return self._keep_weighting(reading, features, chosen, found, linkage_matrix_=named)
+        def solve(copy: Features, bounds: Floats, _: np.random.Generator) -> list[Weighting]:
+            return path(copy, bounds, max_iter)
+
+        chosen = self._choose(features, usual, solve, rng_of(self.random_state))
+        found = sparse_weights(features, chosen.bound, max_iter)
+        weighted = WeightedFeatures(features, found.weights)
+        tree = merges(weighted, weighted.used, self.linkage)
+        # Samples that are left out are not counted, so that leaves and inner nodes have different numbers.
+        named = with_leaves(tree, np.argsort(np.argsort(reading.source.samples)))
+        found = found._replace(labels=cut(tree, k))
+        return self._weighted(features, k, chosen, found, linkage_matrix_=named)
 
 
 def with_leaves(tree: Floats, samples: Subset) -> Floats:

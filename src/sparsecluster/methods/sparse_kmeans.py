@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Self
 
 import numpy as np
 
 from .._clusterers.clusterer import Clusterer
 from .._clusterers.kmeans import KMeans
 from .._data.metric import Metric
+from .._data.reading import Reading
 from .._features.features import Features
 from .._search.climb import Problem
 from .._search.curve import Rule
 from .._utils.arrays import Floats
 from .._utils.checks import check_count
-from .._utils.parallel import one_thread_blas
-from .._utils.parameters import check_parameters, rng_of
+from .._utils.parameters import rng_of
 from .._utils.progress import Verbosity
-from ._base import NearestCluster
 from ._bounded import Bounded, BoundedWeights, usual_bounds
+from ._clusters import NClusters
+from ._mixins import NearestCluster
+from ._result import Result
 from ._weights import Weighting, best_weighting, path
 
 # The default bounds go from 1.2 to this share of sqrt(p), evenly spaced on the log scale, as in sparcl.
@@ -41,8 +42,17 @@ class SparseKMeans(NearestCluster, BoundedWeights):
 
     Parameters
     ----------
-    n_clusters : int, default=3
-        Number of clusters k.
+    n_clusters : int, sequence of int or "auto", default=3
+        Number of clusters k. With several numbers, one of them is chosen by `cluster_criterion`. "auto" chooses
+        among 2, ..., `max_clusters`.
+    max_clusters : int or None, default=None
+        Largest number of clusters that `n_clusters="auto"` tries; see `SASClustering`.
+    cluster_criterion : str, default="bic"
+        How the number of clusters is chosen; see `SASClustering`.
+    trim : float, default=0.0
+        Largest share of the samples that may be left out as outliers, in [0, 0.5); see `SASClustering`.
+    core_agreement : float or None, default=0.9
+        Agreement that the core features must reach; see `SASClustering`.
     l1_bound : "auto" or float, default="auto"
         Upper bound b of |w|_1, at least 1. With b = 1 a single feature is chosen, and for b >= sqrt(p) the bound has
         no effect. "auto" chooses b by the gap statistic.
@@ -122,8 +132,12 @@ class SparseKMeans(NearestCluster, BoundedWeights):
 
     def __init__(
         self,
-        n_clusters: int = 3,
+        n_clusters: NClusters = 3,
         *,
+        max_clusters: int | None = None,
+        cluster_criterion: str = "bic",
+        trim: float = 0.0,
+        core_agreement: float | None = 0.9,
         l1_bound: float | str = "auto",
         bounds: Sequence[float] | None = None,
         metric: Metric = "auto",
@@ -137,6 +151,10 @@ class SparseKMeans(NearestCluster, BoundedWeights):
         verbose: Verbosity = "auto",
     ) -> None:
         self.n_clusters = n_clusters
+        self.max_clusters = max_clusters
+        self.cluster_criterion = cluster_criterion
+        self.trim = trim
+        self.core_agreement = core_agreement
         self.l1_bound = l1_bound
         self.bounds = bounds
         self.metric = metric
@@ -158,35 +176,21 @@ class SparseKMeans(NearestCluster, BoundedWeights):
             )
         return KMeans()
 
-    def fit(self, X: Any, y: None = None) -> Self:
-        """Cluster the samples and compute the weights of the features.
+    def _check(self) -> None:
+        super()._check()
+        check_count("n_init", self.n_init, 1)
 
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-            The table. Missing values are allowed. The result of `read` is accepted as well.
-        y : None
-            Ignored.
+    def _solve(self, reading: Reading, k: int) -> Result:
+        rng, n_init = rng_of(self.random_state), int(self.n_init)
+        features = reading.source.features()
+        problem = Problem(features, self._clusterer(features), k, int(self.max_iter))
+        usual = usual_bounds(features.n_features, SMALLEST_BOUND, LARGEST_SHARE, np.geomspace)
 
-        Returns
-        -------
-        self : object
-            Fitted estimator.
-        """
-        check_parameters(vars(self))
-        n_init = check_count("n_init", self.n_init, 1)
-        reading = self._reading(X)
-        rng = rng_of(self.random_state)
-        with one_thread_blas():
-            features = reading.source.features()
-            problem = Problem(features, self._clusterer(features), int(self.n_clusters), int(self.max_iter))
-            usual = usual_bounds(features.n_features, SMALLEST_BOUND, LARGEST_SHARE, np.geomspace)
+        def solve(copy: Features, bounds: Floats, own_rng: np.random.Generator) -> list[Weighting]:
+            weighs = [Bounded(bound) for bound in bounds.tolist()]
+            return path(problem._replace(features=copy), weighs, own_rng, n_init)
 
-            def solve(copy: Features, bounds: Floats, own_rng: np.random.Generator) -> list[Weighting]:
-                weighs = [Bounded(bound) for bound in bounds.tolist()]
-                return path(problem._replace(features=copy), weighs, own_rng, n_init)
-
-            chosen = self._choose(reading, features, usual, solve, rng)
-            known = [] if chosen.found is None else [chosen.found.labels]
-            best = best_weighting(problem, Bounded(chosen.bound), rng, n_init, known)
-            return self._keep_weighting(reading, features, chosen, best)
+        chosen = self._choose(features, usual, solve, rng)
+        known = [] if chosen.found is None else [chosen.found.labels]
+        best = best_weighting(problem, Bounded(chosen.bound), rng, n_init, known)
+        return self._weighted(features, k, chosen, best)

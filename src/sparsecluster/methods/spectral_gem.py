@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
-
 import numpy as np
 from scipy.linalg import eigh
 
 from .._clusterers.kmeans import kmeans
+from .._data.reading import Reading
 from .._features.features import Rows
 from .._utils.arrays import Floats
 from .._utils.checks import check_count, is_auto
-from .._utils.parallel import one_thread_blas
-from .._utils.parameters import check_parameters, rng_of
-from ._base import CompleteNumbers, SparseClusterer
+from .._utils.parameters import rng_of
+from ._base import SparseClusterer
 from ._bounded import check_pairs
+from ._clusters import NClusters
+from ._mixins import CompleteNumbers
 from ._result import Array, Result
 
 # Upper bound a + b / n + c / p of the eigengap of data without clusters, from the authors' simulations.
@@ -33,8 +33,17 @@ class SpectralGem(CompleteNumbers, SparseClusterer):
 
     Parameters
     ----------
-    n_clusters : int, default=3
-        Number of clusters k.
+    n_clusters : int, sequence of int or "auto", default=3
+        Number of clusters k. With several numbers, one of them is chosen by `cluster_criterion`. "auto" chooses
+        among 2, ..., `max_clusters`.
+    max_clusters : int or None, default=None
+        Largest number of clusters that `n_clusters="auto"` tries; see `SASClustering`.
+    cluster_criterion : str, default="bic"
+        How the number of clusters is chosen; see `SASClustering`.
+    trim : float, default=0.0
+        Largest share of the samples that may be left out as outliers, in [0, 0.5); see `SASClustering`.
+    core_agreement : float or None, default=0.9
+        Agreement that the core features must reach; see `SASClustering`.
     n_components : "auto" or int, default="auto"
         Dimension d of the embedding. "auto" chooses it by the eigengap, but at least 1.
     standardize : bool, default=True
@@ -84,66 +93,55 @@ class SpectralGem(CompleteNumbers, SparseClusterer):
 
     def __init__(
         self,
-        n_clusters: int = 3,
+        n_clusters: NClusters = 3,
         *,
+        max_clusters: int | None = None,
+        cluster_criterion: str = "bic",
+        trim: float = 0.0,
+        core_agreement: float | None = 0.9,
         n_components: int | str = "auto",
         standardize: bool = True,
         n_init: int = 30,
         random_state: int | np.random.RandomState | None = 0,
     ) -> None:
         self.n_clusters = n_clusters
+        self.max_clusters = max_clusters
+        self.cluster_criterion = cluster_criterion
+        self.trim = trim
+        self.core_agreement = core_agreement
         self.n_components = n_components
         self.standardize = standardize
         self.n_init = n_init
         self.random_state = random_state
 
-    def fit(self, X: Any, y: None = None) -> Self:
-        """Cluster the samples.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-            Table of numbers without missing values. The result of `read` is accepted as well.
-        y : None
-            Ignored.
-
-        Returns
-        -------
-        self : object
-            Fitted estimator.
-        """
-        check_parameters(vars(self))
-        n_init, k = check_count("n_init", self.n_init, 1), int(self.n_clusters)
-        rng = rng_of(self.random_state)
+    def _check(self) -> None:
+        super()._check()
+        check_count("n_init", self.n_init, 1)
         if not is_auto(self.n_components):
             check_count("n_components", self.n_components, 1, advice='Use "auto" to choose it by the eigengap.')
-        reading = self._reading(X)
+
+    def _solve(self, reading: Reading, k: int) -> Result:
         self._complete_table(reading)
-        n = reading.n_samples
+        n = reading.n_used
         check_pairs(type(self).__name__, n)
         if not is_auto(self.n_components):
             check_count("n_components", self.n_components, 1, n - 1, f"X has {n} rows.")
-        with one_thread_blas():
-            features = reading.source.features()
-            everything = np.arange(features.n_features)
-            values, vectors = graph_spectrum(features.pairs(everything).similarity)
-            d = (
-                eigengap_dimension(values, features.n_features)
-                if is_auto(self.n_components)
-                else int(self.n_components)
-            )
-            # u_0 is left out because it depends only on the row sums of the weights.
-            places = vectors[:, 1 : d + 1] * np.sqrt(np.maximum(1.0 - values[1 : d + 1], 0.0))
-            rows = Rows(np.ascontiguousarray(places), np.ones(d))
-            labels = kmeans(rows, k, rng, n_starts=n_init)
-            result = Result(
-                labels,
-                everything,
-                features.scores(labels, k),
-                arrays={"embedding_": Array(places, ("sample", None))},
-                attributes={"eigenvalues_": values, "n_components_": d},
-            )
-            return self._keep(reading, features, result)
+        features = reading.source.features()
+        everything = np.arange(features.n_features)
+        values, vectors = graph_spectrum(features.pairs(everything).similarity)
+        d = eigengap_dimension(values, features.n_features) if is_auto(self.n_components) else int(self.n_components)
+        # u_0 is left out because it depends only on the row sums of the weights.
+        places = vectors[:, 1 : d + 1] * np.sqrt(np.maximum(1.0 - values[1 : d + 1], 0.0))
+        rows = Rows(np.ascontiguousarray(places), np.ones(d))
+        labels = kmeans(rows, k, rng_of(self.random_state), n_starts=int(self.n_init))
+        return Result(
+            features,
+            labels,
+            everything,
+            k,
+            arrays={"embedding_": Array(places, ("sample", None), np.nan)},
+            attributes={"eigenvalues_": values, "n_components_": d},
+        )
 
 
 def graph_spectrum(gram: Floats) -> tuple[Floats, Floats]:

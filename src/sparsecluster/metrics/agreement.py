@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import combinations
 
 import numpy as np
@@ -78,13 +78,17 @@ def adjusted_rand_index(truth: npt.ArrayLike, labels: npt.ArrayLike) -> float:
     return float(adjusted_rand_score(*_codes(truth, labels)))
 
 
-def agreement_matrix(labelings: Sequence[npt.ArrayLike]) -> npt.NDArray[np.float64]:
-    """Compute the adjusted Rand index of every pair of labelings.
+def agreement_matrix(
+    labelings: Sequence[npt.ArrayLike], measure: Callable[..., float] = adjusted_rand_index
+) -> npt.NDArray[np.float64]:
+    """Compute the adjusted Rand index, or another measure, of every pair of labelings.
 
     Parameters
     ----------
     labelings : sequence of array-like, each of shape (n_samples,)
         Labelings of the same samples.
+    measure : callable, default=adjusted_rand_index
+        Symmetric function of two labelings that is 1 if they are the same.
 
     Returns
     -------
@@ -101,7 +105,7 @@ def agreement_matrix(labelings: Sequence[npt.ArrayLike]) -> npt.NDArray[np.float
     """
     matrix = np.eye(len(labelings))
     for i, j in combinations(range(len(labelings)), 2):
-        matrix[i, j] = matrix[j, i] = adjusted_rand_index(labelings[i], labelings[j])
+        matrix[i, j] = matrix[j, i] = measure(labelings[i], labelings[j])
     return matrix
 
 
