@@ -327,4 +327,4 @@ def test_nothing_to_agree_on_is_refused():
 
 
 def test_one_sample_is_one_sample():
-    assert cluster_names([2, 1]) == ["cluster 0 (2 samples)", "cluster 1 (1 sample)"]
+    assert list(cluster_names([2, 1]).values()) == ["cluster 0 (2 samples)", "cluster 1 (1 sample)"]

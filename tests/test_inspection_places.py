@@ -50,7 +50,7 @@ def test_the_plane_of_a_sparse_matrix_is_that_of_numpy(standardize):
     dense = X.toarray()
     varies = dense.std(axis=0) > 1e-12
     table = dense[:, varies] - dense[:, varies].mean(axis=0)
-    check_plane(sparse_plane(X, standardize), table / table.std(axis=0) if standardize else table)
+    check_plane(sparse_plane(X, standardize, np.zeros(42, bool)), table / table.std(axis=0) if standardize else table)
 
 
 def test_one_column_has_one_component():

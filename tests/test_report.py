@@ -273,25 +273,28 @@ def test_small_clusters_are_drawn_also_where_samples_are_left_out(fitted, monkey
 def test_a_long_gap_curve_is_thinned_and_keeps_the_chosen_size(fitted):
     sizes = np.arange(1, 20_001)
     curve = TuningCurve("s", sizes, "gap", -((sizes - 7777.0) ** 2), 7777, sizes / 1e5)
-    told = summarize(with_changes(fitted, gap_curve_=curve), X)["gap"]
-    assert len(told["s"]) <= 601
-    assert (told["s"][0], told["s"][-1], told["chosen"], told["best"]) == (1, 20_000, 7777, 0)
-    assert 7777 in told["s"]
-    assert told["gap"] == pytest.approx([-((s - 7777) ** 2) for s in told["s"]], rel=1e-3)
+    told = summarize(with_changes(fitted, gap_curve_=curve), X)["curves"]["features"]
+    assert len(told["values"]) <= 601
+    assert (told["values"][0], told["values"][-1], told["chosen"], told["best"]) == (1, 20_000, 7777, 0)
+    assert 7777 in told["values"]
+    assert told["score"] == pytest.approx([-((s - 7777) ** 2) for s in told["values"]], rel=1e-3)
 
 
 # ---------------------------------------------------------------- words
 
 
 def test_sentences_say_how_many_how_much_and_which(fitted):
-    first, second, third, fourth = summarize(fitted, X)["sentences"]
-    best = sorted(range(5), key=lambda a: -fitted.feature_scores_[a])[:3]
-    assert first == "There are 3 clusters, with 12, 10 and 8 samples, based on 5 of 20 features."
+    first, second, third, fourth, fifth = summarize(with_changes(fitted, alternatives_=[]), X)["sentences"]
+    best = sorted(range(5), key=lambda a: -fitted.feature_scores_[a])
+    assert first == "There are 3 clusters, with 12, 10 and 8 samples."
+    core = ", ".join(f"x{a}" for a in best[: fitted.core_size_])
+    these = "this one is" if fitted.core_size_ == 1 else f"these {fitted.core_size_} are"
+    assert second == f"5 of 20 features were chosen; {these} enough to find the clusters again: {core}."
     share = f"{fitted.feature_scores_[:5].mean():.0%}"
-    assert second == f"The clusters explain {share} of the variation of these features on average."
-    listed = ", ".join(f"x{a} ({fitted.feature_scores_[a]:.0%})" for a in best)
-    assert third == f"The features with the highest scores are {listed}."
-    assert f"explain {fitted.feature_scores_[5:].mean():.0%} of the variation of the features that were not" in fourth
+    assert third == f"The clusters explain {share} of the variation of the chosen features on average."
+    listed = ", ".join(f"x{a} ({fitted.feature_scores_[a]:.0%})" for a in best[:3])
+    assert fourth == f"The features with the highest scores are {listed}."
+    assert f"explain {fitted.feature_scores_[5:].mean():.0%} of the variation of the features that were not" in fifth
 
 
 def test_a_result_without_problems_has_no_warnings(fitted, tuned):

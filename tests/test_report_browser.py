@@ -22,15 +22,18 @@ from tests.helpers.report import FRAME, HOSTILE, RESULTS, result
 @pytest.mark.parametrize("kind", RESULTS)
 def test_every_kind_of_result_is_drawn_without_a_word_on_the_console(page, kind):
     shown, told = page(kind), result(kind)
-    assert len(shown.all("#projection button")) == len(told["sizes"])
+    assert len(shown.all("#projection button")) == len(told["sizes"]) + (told["n_outliers"] > 0)
     has_columns = kind != "matrices"
     assert len(shown.all("#projection .dot")) == 2 * told["n_samples"] * has_columns
     assert len(shown.texts("#profiles h3")) == len(told["sizes"]) * has_columns
     assert shown.column("features", 1) == [row["name"] for row in told["features"]["rows"][:50]]
     assert shown.column("samples", 1) == [row["id"] for row in told["samples"]["rows"][:50]]
     assert len(shown.all("#heatmap canvas")) == has_columns
-    assert sum("no columns to draw" in text for text in shown.texts("main p")) == 4 * (not has_columns)
-    assert len(shown.all("#gap svg")) == (told["gap"] is not None)
+    undrawn = 4 + len(told["clusterings"])
+    assert sum("no columns to draw" in text for text in shown.texts("main p")) == undrawn * (not has_columns)
+    for name, curve in told["curves"].items():
+        assert len(shown.all(f"#curve-{name} svg")) == (curve is not None)
+    assert len(shown.all("#clusterings > div")) == len(told["clusterings"])
 
 
 @pytest.mark.parametrize("kind", ["tuned", "one feature", "twelve clusters", "hostile"])
@@ -59,7 +62,7 @@ def test_what_a_method_does_not_have_is_not_shown(page):
     heads = {kind: page(kind).texts("#samples th") for kind in ("tuned", "hierarchical", "cosa", "spectral gem")}
     assert heads["tuned"] == ["sample", "cluster", "distance", "second best", "silhouette"]
     assert heads["hierarchical"] == heads["cosa"] == heads["spectral gem"] == ["sample", "cluster"]
-    assert page("size given").texts("#gap") == ["The gap statistic was not used: nothing was tuned."]
+    assert page("size given").texts("#curve-features, #h-size, #h-clusters, #h-outliers") == []
     assert "weight" not in page("size given").texts("#features th")
     assert "weight" in page("weights").texts("#features th")
 
@@ -109,13 +112,13 @@ def as_numbers(cells):
 
 def test_the_table_of_features_is_sorted_by_a_press_on_a_head_and_turned_by_another(page):
     shown, rows = page("tuned"), result("tuned")["features"]["rows"]
-    by_name, _, by_score = shown.all("#features th button")[:3]
+    by_name, _, _, by_score = shown.all("#features th button")[:4]
     ways = []
     for button in (by_score, by_score, by_name, by_name):
         button.click()
         sorts = [each.get_attribute("aria-sort") for each in shown.all("#features th")]
         assert sum(each is not None for each in sorts) == 1
-        ways.append((next(filter(None, sorts)), shown.column("features", 1), as_numbers(shown.column("features", 3))))
+        ways.append((next(filter(None, sorts)), shown.column("features", 1), as_numbers(shown.column("features", 4))))
     scores = sorted(row["score"] for row in rows)
     assert [way for way, *_ in ways] == ["descending", "ascending", "ascending", "descending"]
     assert ways[0][2] == pytest.approx(scores[::-1][:50])
@@ -190,23 +193,24 @@ def test_pointing_at_the_heatmap_tells_sample_feature_and_value(page):
 
 
 def read_gap(text):
-    return [float(each) for each in re.fullmatch(r"s = (\S+): gap (\S+), standard error (\S+)", text).groups()]
+    found = re.fullmatch(r"s = (\S+): gap statistic (\S+), standard error (\S+)", text)
+    return [float(each) for each in found.groups()]
 
 
 def test_pointing_at_the_gap_curve_reads_it_and_so_do_the_arrow_keys(page):
-    shown, gap = page("tuned"), result("tuned")["gap"]
-    svg, points = shown.one("#gap svg"), list(zip(gap["s"], gap["gap"], gap["error"], strict=True))
-    at = gap["s"].index(gap["chosen"])
-    assert read_gap(shown.one("#gap-read").text) == pytest.approx(points[at], rel=1e-3)
+    shown, gap = page("tuned"), result("tuned")["curves"]["features"]
+    svg, points = shown.one("#curve-features svg"), list(zip(gap["values"], gap["score"], gap["error"], strict=True))
+    at, read = gap["values"].index(gap["chosen"]), "#curve-features-read"
+    assert read_gap(shown.one(read).text) == pytest.approx(points[at], rel=1e-3)
     for i in (0, 3, len(points) - 1):
-        shown.point_at(svg, (56 + 644 * np.log(points[i][0]) / np.log(120)) / 720)
-        assert shown.tip() == shown.one("#gap-read").text
+        shown.point_at(svg, (64 + 636 * np.log(points[i][0]) / np.log(120)) / 720)
+        assert shown.tip() == shown.one(read).text
         assert read_gap(shown.tip()) == pytest.approx(points[i], rel=1e-3)
     shown.point_at(shown.one("h1"))
     shown.js("arguments[0].focus({preventScroll: true})", svg)
     for key, i in ((Keys.ARROW_RIGHT, -1), (Keys.ARROW_LEFT, -2), (Keys.ARROW_LEFT, -3), (Keys.ARROW_RIGHT, -2)):
         ActionChains(shown.driver).send_keys(key).perform()
-        assert read_gap(shown.one("#gap-read").text) == pytest.approx(points[i], rel=1e-3)
+        assert read_gap(shown.one(read).text) == pytest.approx(points[i], rel=1e-3)
 
 
 def test_a_rectangle_selects_the_samples_in_it_in_both_pictures_and_a_click_lets_them_go(page):

@@ -6,10 +6,12 @@ from sparsecluster import SASClustering
 from sparsecluster.datasets import shifted_groups
 from sparsecluster.inspection import inspect
 from sparsecluster.report import report_page, summarize
+from tests.helpers.pages import Page
 
 SHOWN = (
     *("title", "sentences", "warnings", "notes", "n_samples", "n_features", "n_chosen", "sizes", "explained"),
-    *("projection", "heatmap", "features", "samples", "gap", "settings"),
+    *("n_outliers", "projection", "core", "heatmap", "clusterings", "features", "samples", "curves", "settings"),
+    *("palette", "no_cluster", "profiles", "outliers"),
 )
 
 
@@ -38,7 +40,14 @@ def test_a_number_that_json_does_not_have_is_refused(summary):
         report_page({**summary, "explained": float("nan")})
 
 
-def test_the_gap_statistic_is_explained_only_where_it_was_used(summary):
-    curve = {"parameter": "s", "s": [1.0], "gap": [0.1], "error": [0.1], "chosen": 1.0, "best": 0.1, "best_error": 0.1}
-    assert "The gap statistic compares" in report_page({**summary, "gap": curve})
-    assert "The gap statistic compares" not in report_page({**summary, "gap": None})
+EXPLAINED = {"gap": "The gap statistic compares", "bic": "The Bayesian information criterion is"}
+
+
+@pytest.mark.parametrize("criterion", [*EXPLAINED, "instability", None])
+def test_a_criterion_is_explained_only_where_it_was_used(summary, criterion):
+    curve = {"criterion": criterion, "parameter": "s", "titles": ["s", "y"], "values": [1.0], "score": [0.1]}
+    curves = {**summary["curves"], "features": curve if criterion else None}
+    page = Page(report_page({**summary, "curves": curves}))
+    assert [each for each, words in EXPLAINED.items() if words in page.text] == [criterion] * (criterion in EXPLAINED)
+    assert ("How the number of features was chosen" in page.text) == (criterion is not None)
+    assert "How the number of clusters was chosen" not in page.text

@@ -60,7 +60,10 @@ def test_a_view_holds_what_the_estimator_found(fitted):
     assert view.sizes.tolist() == np.bincount(estimator.labels_).tolist()
     assert (view.method, view.parameters) == ("SASClustering", estimator.get_params(deep=False))
     assert view.history == tuple(estimator.history_)
-    assert view.curves == {}
+    assert view.curves == {"core_curve_": estimator.core_curve_}
+    np.testing.assert_array_equal(view.is_core, estimator.core_support_)
+    assert view.core.tolist() == view.chosen[: view.core.size].tolist()
+    assert (view.n_outliers, view.clustered is view, view.alternatives) == (0, True, ())
     assert len(view.ids) == 30
 
 
@@ -79,7 +82,7 @@ def test_values_are_those_of_the_table_with_codes_for_levels():
 def test_the_curve_of_a_tuned_fit_and_the_weights_are_there():
     tuned = SparseKMeans(3, n_permutations=2).fit(X)
     view = inspect(tuned, X)
-    assert view.curves == {"gap_curve_": tuned.gap_curve_}
+    assert view.curves == {"gap_curve_": tuned.gap_curve_, "core_curve_": tuned.core_curve_}
     np.testing.assert_array_equal(view.weights, tuned.feature_weights_)
     np.testing.assert_array_equal(view.centers, tuned.cluster_centers_)
 

@@ -1,5 +1,6 @@
 """Views of fitted clusterings, and displays of them: `.frame()` returns the data of a display, `.plot()` draws it."""
 
+from ._fitted import inspect
 from .agreement import Agreement
 from .compare import Comparison, compare_methods
 from .contributions import Contributions
@@ -8,7 +9,7 @@ from .heatmap import Heatmap
 from .history import History
 from .projection import Projection
 from .scores import FeatureScores
-from .view import View, inspect
+from .view import View
 
 __all__ = [
     "Agreement",

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 import scipy.linalg
 from scipy.sparse.linalg import LinearOperator, svds
 
@@ -36,10 +38,33 @@ class Plane(NamedTuple):
 
 
 def leading_plane(view: View, columns: Subset) -> Plane:
-    """Return the first two principal components of some columns. Missing values are filled with the column mean."""
-    if view.is_sparse and min(view.labels.size, columns.size) > 3 and view.labels.size * columns.size > DENSE_VALUES:
-        return sparse_plane(view.values[:, columns], view.standardize)
-    return dense_plane(np.nan_to_num(view.coordinates(columns, view.standardize).values))
+    """Return the first two principal components of some columns. Missing values are filled with the column mean.
+
+    The components are those of the samples in clusters. The others are projected onto them, because a few samples far
+    away would otherwise determine what is seen.
+    """
+    n = view.clustered.labels.size
+    if view.is_sparse and min(n, columns.size) > 3 and n * columns.size > DENSE_VALUES:
+        return sparse_plane(view.values[:, columns], view.standardize, view.outliers)
+    table = np.nan_to_num(view.coordinates(columns, view.standardize).values)
+    plane, inside = dense_plane(table[view.rows]), table[view.rows]
+    return projected(plane, inside.T @ plane.places, view.outliers, lambda axes: table[view.outliers] @ axes)
+
+
+def projected(
+    plane: Plane, products: Floats, outliers: npt.NDArray[np.bool_], project: Callable[[Floats], Floats]
+) -> Plane:
+    """Add the samples in no cluster to the plane of the others.
+
+    `products` are the sums of the coordinates of the samples times their places. They have the directions of the axes.
+    """
+    if not outliers.any():
+        return plane
+    squares = (plane.places**2).sum(axis=0)
+    places = np.empty((outliers.size, 2))
+    places[~outliers] = plane.places
+    places[outliers] = project(products / np.where(squares > 0, squares, 1.0))
+    return Plane(places, plane.shares)
 
 
 def dense_plane(table: Floats) -> Plane:
@@ -58,8 +83,9 @@ def dense_plane(table: Floats) -> Plane:
     return as_plane(places, squares, float(np.trace(product)))
 
 
-def sparse_plane(X: Any, standardize: bool) -> Plane:
+def sparse_plane(table: Any, standardize: bool, outliers: npt.NDArray[np.bool_]) -> Plane:
     """Return the components of a sparse matrix, which is centered without making it dense."""
+    X = table[np.flatnonzero(~outliers)] if outliers.any() else table
     n = X.shape[0]
     mean = np.asarray(X.mean(axis=0)).ravel()
     stored = np.diff(X.indptr)
@@ -76,8 +102,14 @@ def sparse_plane(X: Any, standardize: bool) -> Plane:
     def transposed_times(vector: Any) -> Any:
         return scale * (X.T @ np.ravel(vector) - mean * vector.sum())
 
+    def project(axes: Floats) -> Floats:
+        scaled = scale[:, None] * axes
+        return np.asarray(table[np.flatnonzero(outliers)] @ scaled - mean @ scaled)
+
     operator = LinearOperator(X.shape, matvec=times, rmatvec=transposed_times, dtype=np.float64)
-    return truncated(operator, float((squares * scale**2).sum()))
+    plane = truncated(operator, float((squares * scale**2).sum()))
+    products = np.column_stack([transposed_times(axis) for axis in plane.places.T])
+    return projected(plane, products, outliers, project)
 
 
 def truncated(table: Any, total: float) -> Plane:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, Self
 
-from .view import Fitted, View, inspect
+from ._fitted import Fitted, inspect
+from .view import View
 
 
 class Display:

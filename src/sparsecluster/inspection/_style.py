@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+
+from ..methods._base import OUTLIER
 
 # Colors that color-blind readers can distinguish: six by Okabe and Ito, and four that are as different as possible.
 # All of them are visible on white and on dark pages.
@@ -38,11 +40,14 @@ MARKS = (
         "M0,-.56L.56,-1.12L1.12,-.56L.56,0L1.12,.56L.56,1.12L0,.56L-.56,1.12L-1.12,.56L-.56,0L-1.12,-.56L-.56,-1.12Z",
     ),
 )
+# Samples in no cluster are gray stars.
+STAR = Mark("*", "star", "M0,-1.35L.34,-.47L1.28,-.42L.55,.18L.79,1.09L0,.58L-.79,1.09L-.55,.18L-1.28,-.42L-.34,-.47Z")
+NO_CLUSTER = "no cluster"
 LINES: tuple[Any, ...] = (
     *("-", "--", "-.", ":"),
     *((0, dashes) for dashes in ((5, 1), (3, 1, 1, 1), (1, 1), (7, 2))),
 )
-# Colors of values below, at and above the mean, and of missing values.
+# Colors of values below, at and above the mean, and of missing values and samples in no cluster.
 DIVERGING, MISSING = ("#005493", "#f6f6f6", "#b84a00"), "#8c8c8c"
 # Features that are not chosen, and bars for comparison.
 GRAY = "0.72"
@@ -57,15 +62,23 @@ COLUMNS_OF_PANELS = 3
 NARROWEST, ENTRY_WIDTH = 5.0, 2.1
 
 
+def look_of(cluster: int) -> tuple[str, Mark]:
+    """Return the color and the mark of a cluster, or of samples in no cluster (-1)."""
+    if cluster == OUTLIER:
+        return MISSING, STAR
+    return COLORS[cluster % len(COLORS)], MARKS[cluster % len(MARKS)]
+
+
 def style_of(cluster: int) -> tuple[str, str, Any]:
     """Return the color, marker and line style of a cluster, all of which differ from those of the next cluster.
 
     >>> style_of(1)
     ('#D55E00', 's', '--')
-    >>> style_of(11)[:2]
-    ('#D55E00', 'v')
+    >>> style_of(11)[:2], style_of(-1)[:2]
+    (('#D55E00', 'v'), ('#8c8c8c', '*'))
     """
-    return COLORS[cluster % len(COLORS)], MARKS[cluster % len(MARKS)].sign, LINES[cluster % len(LINES)]
+    color, mark = look_of(cluster)
+    return color, mark.sign, LINES[cluster % len(LINES)]
 
 
 # The styles of as many clusters or curves as one figure can show.
@@ -84,14 +97,19 @@ def ink_on(color: str) -> str:
     return "#000000" if 0.2126 * red + 0.7152 * green + 0.0722 * blue > 0.179 else "#ffffff"
 
 
-def palette(n_clusters: int) -> list[dict[str, str]]:
-    """Return the colors and markers of the clusters for HTML pages, the same as in matplotlib.
+def page_look(cluster: int) -> dict[str, str]:
+    """Return the color and the marker of a cluster for HTML pages, the same as in matplotlib.
 
-    >>> palette(2)[1]
+    >>> page_look(1)
     {'color': '#D55E00', 'ink': '#000000', 'mark': 'square', 'path': 'M-.9,-.9H.9V.9H-.9Z'}
     """
-    looks = ((COLORS[c % len(COLORS)], MARKS[c % len(MARKS)]) for c in range(n_clusters))
-    return [{"color": color, "ink": ink_on(color), "mark": mark.name, "path": mark.path} for color, mark in looks]
+    color, mark = look_of(cluster)
+    return {"color": color, "ink": ink_on(color), "mark": mark.name, "path": mark.path}
+
+
+def palette(n_clusters: int) -> list[dict[str, str]]:
+    """Return the colors and markers of all clusters for HTML pages."""
+    return [page_look(c) for c in range(n_clusters)]
 
 
 def written(level: Any) -> str:
@@ -131,13 +149,14 @@ def counted(number: int, what: str) -> str:
     return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
-def cluster_names(sizes: npt.ArrayLike) -> list[str]:
-    """Return the names of the clusters for a legend.
+def cluster_names(sizes: npt.ArrayLike, n_outliers: int = 0) -> dict[int, str]:
+    """Return the names of the clusters for a legend, by their labels.
 
-    >>> cluster_names([31, 1])
-    ['cluster 0 (31 samples)', 'cluster 1 (1 sample)']
+    >>> cluster_names([31, 1], 2)
+    {0: 'cluster 0 (31 samples)', 1: 'cluster 1 (1 sample)', -1: 'no cluster (2 samples)'}
     """
-    return [f"cluster {c} ({counted(int(size), 'sample')})" for c, size in enumerate(np.asarray(sizes))]
+    names = {c: f"cluster {c} ({counted(int(size), 'sample')})" for c, size in enumerate(np.asarray(sizes))}
+    return names | ({OUTLIER: f"{NO_CLUSTER} ({counted(n_outliers, 'sample')})"} if n_outliers else {})
 
 
 def own_axes(ax: Any, width: float, height: float) -> Any:
@@ -180,19 +199,18 @@ def legend_above(ax: Any, handles: Sequence[Any]) -> None:
     ax.legend(handles=handles, ncols=len(handles), frameon=False, fontsize="small", **place)
 
 
-def patches(names: Sequence[str]) -> list[Any]:
+def patches(names: Mapping[int, str]) -> list[Any]:
     """Return entries of a legend: a box in the color of each cluster."""
     from matplotlib.patches import Patch
 
-    return [Patch(facecolor=style_of(c)[0], label=name) for c, name in enumerate(names)]
+    return [Patch(facecolor=style_of(c)[0], label=name) for c, name in names.items()]
 
 
-def marks(names: Sequence[str]) -> list[Any]:
+def marks(names: Mapping[int, str]) -> list[Any]:
     """Return entries of a legend: the marker of each cluster, large enough to be seen."""
     from matplotlib.lines import Line2D
 
-    styles = [style_of(c) for c in range(len(names))]
+    styles = [(name, style_of(c)) for c, name in names.items()]
     return [
-        Line2D([], [], ls="", marker=mark, color=color, label=name, ms=6, **EDGE)
-        for name, (color, mark, _) in zip(names, styles, strict=True)
+        Line2D([], [], ls="", marker=mark, color=color, label=name, ms=6, **EDGE) for name, (color, mark, _) in styles
     ]

@@ -6,10 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
+import numpy as np
 import numpy.typing as npt
 
 from .._utils.arrays import Floats
-from ..metrics import agreement_matrix
+from ..methods._base import OUTLIER
+from ..metrics import adjusted_rand_index, agreement_matrix
 from ._style import own_axes, plain
 from .view import View
 
@@ -22,9 +24,29 @@ MOST_NUMBERS = 20
 DARK_BELOW = 0.55
 
 
+def in_clusters(*labelings: npt.ArrayLike) -> list[npt.NDArray[Any]]:
+    """Return several labelings of those samples that are in a cluster in all of them.
+
+    >>> [labels.tolist() for labels in in_clusters([0, 1, -1, 1], ["a", "b", "c", "d"])]
+    [[0, 1, 1], ['a', 'b', 'd']]
+    """
+    given = [np.asarray(labels) for labels in labelings]
+    inside = [labels != OUTLIER for labels in given if labels.dtype.kind in "iu"]
+    if not inside or len({labels.shape for labels in given}) > 1:
+        return given
+    return [labels[np.all(inside, axis=0)] for labels in given]
+
+
+def agreement_in_clusters(one: npt.ArrayLike, other: npt.ArrayLike) -> float:
+    """Return the adjusted Rand index of two labelings, for the samples that are in a cluster in both."""
+    return adjusted_rand_index(*in_clusters(one, other))
+
+
 @dataclass(frozen=True)
 class Agreement:
     """Adjusted Rand index of each pair of labelings: 1 if they are identical, about 0 if they agree only by chance.
+
+    Samples with the label -1 are in no cluster. They are left out of the pairs of labelings in which they have it.
 
     Attributes
     ----------
@@ -61,7 +83,7 @@ class Agreement:
         """
         if not labelings:
             raise ValueError("labelings must be a dictionary of name: labels with at least one entry; it is empty.")
-        return cls(tuple(labelings), agreement_matrix(list(labelings.values())))
+        return cls(tuple(labelings), agreement_matrix(list(labelings.values()), agreement_in_clusters))
 
     @classmethod
     def from_views(cls, views: Mapping[str, View]) -> Self:

@@ -15,13 +15,14 @@ from .._data.kinds import KINDS
 from .._utils.checks import check_choice, check_count
 from .._utils.parameters import check_parameters, rng_of
 from .._utils.progress import Progress, Verbosity
+from ..methods._base import OUTLIER
+from ..methods._clusters import NClusters, check_n_clusters
 from ..methods.registry import METHODS, make_method
 from ..metrics import adjusted_rand_index, agreement_matrix, error_rate, rand_index
+from .agreement import Agreement, agreement_in_clusters
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from .agreement import Agreement
 
 # The methods that are compared by default: one of each kind, all fast on most tables.
 USUAL = ("sas", "sparse-kmeans", "sparse-kmedoids", "cosa-common", "if-pca", "screened-variance", "kmeans++", "ward")
@@ -42,6 +43,8 @@ class Compared(NamedTuple):
         Labels of each repeat; empty if the method failed.
     error : str or None
         Why the method failed.
+    n_clusters : float or None
+        Mean number of clusters if the method chose it, and None if it was given or the method failed.
     """
 
     method: str
@@ -49,11 +52,12 @@ class Compared(NamedTuple):
     n_features: float
     labels: list[npt.NDArray[np.intp]]
     error: str | None = None
+    n_clusters: float | None = None
 
     @property
     def stability(self) -> float:
         """Mean adjusted Rand index between repeats with different seeds: 1 if all of them agree, NaN for one repeat."""
-        pairs = [adjusted_rand_index(one, other) for i, one in enumerate(self.labels) for other in self.labels[:i]]
+        pairs = [agreement_in_clusters(one, other) for i, one in enumerate(self.labels) for other in self.labels[:i]]
         return float(np.mean(pairs)) if pairs else float("nan")
 
 
@@ -90,7 +94,8 @@ class Comparison:
         pandas.DataFrame
             One row per method, with the columns `seconds`, `features`, `stability` and `failed` (why the method failed,
             or ""). If the true groups are known, there are also `rand`, `ari` and `error`: the Rand index, the adjusted
-            Rand index and the error rate, averaged over the repeats.
+            Rand index and the error rate, averaged over the repeats. If the methods chose the number of clusters, there
+            is also `clusters`. Samples in no cluster do not count.
         """
         import pandas as pd
 
@@ -98,11 +103,13 @@ class Comparison:
 
     def _row(self, each: Compared) -> dict[str, Any]:
         row: dict[str, Any] = {"method": each.method, "seconds": each.seconds, "features": each.n_features}
+        if any(other.n_clusters is not None for other in self.results):
+            row["clusters"] = float("nan") if each.n_clusters is None else each.n_clusters
         row["stability"] = each.stability
         if self.truth is not None:
             measures = {"rand": rand_index, "ari": adjusted_rand_index, "error": error_rate}
             for name, measure in measures.items():
-                values = [measure(self.truth, labels) for labels in each.labels]
+                values = [measure(*_in_clusters(self.truth, labels)) for labels in each.labels]
                 row[name] = float(np.mean(values)) if values else float("nan")
         row["failed"] = each.error or ""
         return row
@@ -132,16 +139,14 @@ class Comparison:
         return self._display().plot(ax)
 
     def _display(self) -> Agreement:
-        from .agreement import Agreement
-
         good = [each for each in self.results if each.labels]
-        matrix = agreement_matrix([each.labels[0] for each in good])
+        matrix = agreement_matrix([each.labels[0] for each in good], agreement_in_clusters)
         return Agreement(tuple(each.method for each in good), matrix)
 
 
 def compare_methods(
     X: Any,
-    n_clusters: int,
+    n_clusters: NClusters,
     *,
     methods: Sequence[str] = USUAL,
     truth: npt.ArrayLike | None = None,
@@ -157,8 +162,8 @@ def compare_methods(
     ----------
     X : table of shape (n_samples, n_features)
         Data in any form that the methods accept, such as an array, a data frame or a sparse matrix.
-    n_clusters : int
-        Number of clusters.
+    n_clusters : int, sequence of int or "auto"
+        Number of clusters. With several numbers, or with "auto", every method chooses it.
     methods : sequence of str
         Names of methods in `sparsecluster.methods.registry.METHODS`; by default, one method of each kind. If a method
         fails, the table of results contains the reason, and the other methods are still run.
@@ -189,7 +194,8 @@ def compare_methods(
     >>> found.frame()["rand"].round(2).to_dict()
     {'sas': 1.0, 'kmeans++': 1.0, 'if-pca': 0.73}
     """
-    check_parameters({"n_clusters": n_clusters, "n_jobs": n_jobs, "verbose": verbose})
+    check_parameters({"n_jobs": n_jobs, "verbose": verbose})
+    check_n_clusters(n_clusters, parameters.get("max_clusters"), parameters.get("cluster_criterion", "bic"))
     check_count("repeats", repeats, 1)
     methods = list(dict.fromkeys(methods))
     unknown = [name for name in methods if name not in METHODS]
@@ -216,16 +222,22 @@ def compare_methods(
     return Comparison(results, known)
 
 
+def _in_clusters(truth: npt.ArrayLike, labels: npt.ArrayLike) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+    """Return the true groups and the clusters of the samples that are in a cluster."""
+    inside = np.asarray(labels) != OUTLIER
+    return np.asarray(truth)[inside], np.asarray(labels)[inside]
+
+
 def _n_rows(X: Any, parameters: dict[str, Any]) -> int:
     if parameters.get("metric") == "precomputed":
         return len(X(0)) if callable(X) else len(X[0])
     return int(X.shape[0]) if hasattr(X, "shape") else len(X)
 
 
-def _compared(name: str, X: Any, n_clusters: int, seeds: list[int], given: dict[str, Any]) -> Compared:
+def _compared(name: str, X: Any, n_clusters: NClusters, seeds: list[int], given: dict[str, Any]) -> Compared:
     """Run all repeats of one method."""
     takes = make_method(name, n_clusters).get_params()
-    seconds, n_features, labels = [], [], []
+    seconds, n_features, labels, chosen = [], [], [], []
     for seed in seeds:
         method = make_method(
             name, n_clusters, random_state=seed, **{key: value for key, value in given.items() if key in takes}
@@ -241,4 +253,6 @@ def _compared(name: str, X: Any, n_clusters: int, seeds: list[int], given: dict[
         seconds.append(time.perf_counter() - began)
         n_features.append(int(method.support_.sum()))
         labels.append(method.labels_)
-    return Compared(name, float(np.median(seconds)), float(np.mean(n_features)), labels)
+        chosen += [] if method.n_clusters_curve_ is None else [method.n_clusters_]
+    found = float(np.mean(chosen)) if chosen else None
+    return Compared(name, float(np.median(seconds)), float(np.mean(n_features)), labels, n_clusters=found)

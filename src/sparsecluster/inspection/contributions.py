@@ -40,7 +40,7 @@ class Contributions(Display):
     where n_k is the number of samples in the cluster whose value is not missing, m_ka is their mean and m_a is the mean
     of all samples. For a categorical feature, the shares of the levels take the place of the means, and the squares are
     summed over the levels; levels with an order are replaced by their ranks. The contributions to a feature sum to 1,
-    or are all 0 if the clusters do not differ in it.
+    or are all 0 if the clusters do not differ in it. Samples in no cluster are left out.
 
     With two clusters, the contributions to all features are n_2 / n and n_1 / n. The features then differ only in how
     much a cluster explains of them, which is the contribution times the score.
@@ -101,6 +101,7 @@ class Contributions(Display):
         -------
         Contributions
         """
+        view = view.clustered
         chosen, parts = view.chosen, list(view.blocks(view.chosen))
         between = np.vstack([_between(view, some) for some in parts])
         whole = between.sum(axis=1, keepdims=True)
@@ -164,7 +165,7 @@ class Contributions(Display):
 
         k, bars = self.sizes.size, min(max_features, len(self.features))
         panels = own_panels(axes, k, 4.6, 0.24 * bars + 1.3)
-        for c, (ax, name) in enumerate(zip(panels, cluster_names(self.sizes), strict=True)):
+        for ax, (c, name) in zip(panels, cluster_names(self.sizes).items(), strict=True):
             self._draw(ax, c, bars)
             ax.set_title(name, fontsize="medium", color="black")
         handles = [Patch(facecolor=GRAY, label="all clusters together (the score)")]

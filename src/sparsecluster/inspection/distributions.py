@@ -65,6 +65,8 @@ class Panel(NamedTuple):
 class Distributions(Display):
     """Histograms of numbers and shares of levels in each cluster, for a few features.
 
+    Samples in no cluster are left out.
+
     Attributes
     ----------
     panels : tuple of Panel
@@ -110,6 +112,7 @@ class Distributions(Display):
         Distributions
         """
         check_count("max_features", max_features, 1)
+        view = view.clustered
         if features is None:
             places = view.chosen[:max_features].tolist()
         elif isinstance(features, str) or not len(features):

@@ -10,6 +10,7 @@ import numpy as np
 from .._data.centers import means
 from .._utils.arrays import Floats, Subset
 from .._utils.checks import NAMES_SHOWN, and_more, check_count
+from ..methods._base import OUTLIER
 from ._display import Display
 from ._scaling import standardized
 from ._style import (
@@ -50,7 +51,8 @@ class Heatmap(Display):
     level, in which the samples with this level have high values. Of two levels, only the second is drawn, because the
     first mirrors it; of more than six levels, only the six that differ most between the clusters are drawn.
 
-    Samples are sorted by cluster and, within a cluster, by their distance to its center. Columns are sorted by the
+    Samples are sorted by cluster and, within a cluster, by their distance to its center. Samples in no cluster come
+    last, sorted by their distance to the center of all others. Columns are sorted by the
     cluster that they single out, which is the one with the largest |cluster mean - overall mean|, and then by the mean
     in that cluster, from high to low.
 
@@ -61,7 +63,7 @@ class Heatmap(Display):
     samples : ndarray of shape (n_drawn_samples,)
         Index of each sample in X.
     labels : ndarray of shape (n_drawn_samples,)
-        Cluster of each sample.
+        Cluster of each sample, and -1 for samples in no cluster.
     features : tuple of str
         Name of the feature of each column.
     levels : tuple
@@ -74,6 +76,8 @@ class Heatmap(Display):
         Number of chosen features, including those that are not drawn.
     some_levels : bool
         Whether some levels of categorical features are not drawn.
+    n_outliers : int
+        Number of samples in no cluster, including those that are not drawn.
 
     Examples
     --------
@@ -95,6 +99,7 @@ class Heatmap(Display):
     sizes: Subset
     n_chosen: int
     some_levels: bool = False
+    n_outliers: int = 0
 
     @classmethod
     def from_view(cls, view: View, max_samples: int = MOST_SAMPLES, max_features: int = MOST_FEATURES) -> Self:
@@ -116,7 +121,8 @@ class Heatmap(Display):
         """
         check_count("max_samples", max_samples, 1)
         check_count("max_features", max_features, 1)
-        samples = thinned(np.lexsort((own_distances(view), view.labels)), view.labels, max_samples)
+        last = np.where(view.outliers, view.n_clusters, view.labels)
+        samples = thinned(np.lexsort((own_distances(view), last)), view.labels, max_samples)
         drawn = in_order(view, view.chosen[:max_features])
         return cls(
             drawn.values[samples],
@@ -128,6 +134,7 @@ class Heatmap(Display):
             view.sizes,
             view.chosen.size,
             drawn.some_levels,
+            view.n_outliers,
         )
 
     @property
@@ -169,7 +176,7 @@ class Heatmap(Display):
     @property
     def title(self) -> str:
         """Number of samples and features that are drawn, and the notes."""
-        n, s, n_samples = len(self.samples), self.n_features, int(self.sizes.sum())
+        n, s, n_samples = len(self.samples), self.n_features, int(self.sizes.sum()) + self.n_outliers
         samples = counted(n, "sample")
         if n < n_samples:
             samples = f"{n:,} of {n_samples:,} samples (picked evenly from each cluster)"
@@ -205,9 +212,9 @@ class Heatmap(Display):
             ax.set_xticks(range(s), [plain(name) for name in self.columns], rotation=90, fontsize="x-small")
         else:
             ax.set_xticks([])
-        names = cluster_names(self.sizes)
+        names = cluster_names(self.sizes, self.n_outliers)
         # A legend inside the axes would hide values.
-        listed = "" if is_own else "\n" + ", ".join(names[:NAMES_SHOWN]) + and_more(len(names))
+        listed = "" if is_own else "\n" + ", ".join([*names.values()][:NAMES_SHOWN]) + and_more(len(names))
         ax.set_xlabel(f"features, by the cluster that they single out{listed}")
         for at in np.flatnonzero(np.diff(self.labels)) + 0.5:
             ax.axhline(at, color="black", lw=0.8)
@@ -225,17 +232,17 @@ class Heatmap(Display):
         """Draw strips with the cluster of each sample, and with the cluster that each column singles out."""
         from matplotlib.colors import ListedColormap
 
-        colors = ListedColormap([style_of(c)[0] for c in range(self.sizes.size)])
-        look = {"cmap": colors, "vmin": -0.5, "vmax": self.sizes.size - 0.5, "aspect": "auto", "rasterized": True}
+        colors = ListedColormap([style_of(c)[0] for c in range(OUTLIER, self.sizes.size)])
+        look = {"cmap": colors, "vmin": -1.5, "vmax": self.sizes.size - 0.5, "aspect": "auto", "rasterized": True}
         beside, above = ax.inset_axes([-0.04, 0.0, 0.03, 1.0]), ax.inset_axes([0.0, 1.01, 1.0, 0.03])
-        for strip, clusters in ((beside, self.labels[:, None]), (above, self.singled_out[None])):
-            strip.imshow(clusters, **look)
+        for strip, labels in ((beside, self.labels[:, None]), (above, self.singled_out[None])):
+            strip.imshow(labels, **look)
             strip.set(xticks=[], yticks=[])
             strip.spines[:].set_visible(False)
             # Numbers are written where there is room, because colors repeat if there are many clusters.
-            for c in np.unique(clusters).tolist():
-                own = np.flatnonzero(clusters == c)
-                if own.size > LEAST_NUMBERED * clusters.size:
+            for c in np.unique(labels).tolist():
+                own = np.flatnonzero(labels == c)
+                if c != OUTLIER and own.size > LEAST_NUMBERED * labels.size:
                     at = (0.0, own.mean()) if strip is beside else (own.mean(), 0.0)
                     ink = ink_on(style_of(c)[0])
                     strip.text(*at, str(c), ha="center", va="center", fontsize="x-small", color=ink)
@@ -243,12 +250,17 @@ class Heatmap(Display):
 
 
 def own_distances(view: View) -> Floats:
-    """Return the mean squared distance of each sample to the center of its cluster, over its observed features."""
-    n, k = view.labels.size, view.sizes.size
+    """Return the mean squared distance of each sample to the center of its cluster, over its observed features.
+
+    For samples in no cluster, it is the distance to the center of all others.
+    """
+    n, k = view.labels.size, view.n_clusters
     total, seen = np.zeros(n), np.zeros(n)
     for some in view.blocks(view.chosen):
         table, features, _ = view.coordinates(some)
-        apart = table - means(table, view.labels, k)[view.labels]
+        # The last row, which is that of the label -1, is the center of all samples in clusters.
+        centers = np.vstack([means(table, view.labels, k), np.zeros(table.shape[1])])
+        apart = table - centers[view.labels]
         total += np.nansum(apart**2, axis=1)
         first = np.unique(features, return_index=True)[1]
         seen += (~np.isnan(table[:, first])).sum(axis=1)
@@ -280,8 +292,8 @@ class Columns(NamedTuple):
 def in_order(view: View, chosen: Subset) -> Columns:
     """Return the columns of some features, sorted by the cluster that each singles out."""
     coordinates = view.coordinates(chosen)
-    table, of = standardized(coordinates.values), coordinates.features
-    centers = np.nan_to_num(means(table, view.labels, view.sizes.size))
+    table, of = standardized(coordinates.values, view.rows), coordinates.features
+    centers = np.nan_to_num(means(table, view.labels, view.n_clusters))
     between = view.sizes @ centers**2
     kept = np.concatenate([_telling(np.flatnonzero(of == place), between) for place in range(chosen.size)])
     singled_out = np.argmax(np.abs(centers), axis=0)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
 from .._utils.arrays import Floats, Subset
+from ..methods._base import OUTLIER
 from ._components import leading_plane
 from ._display import Display
 from ._style import EDGE, MANY_MARKS, cluster_names, counted, legend, marks, own_panels, style_of
@@ -15,6 +17,12 @@ from .view import View
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+# Samples in no cluster are drawn no farther from the others than this, as a share of the width of the picture.
+MARGIN = 0.25
+# Stars are drawn larger than other markers, because they have thin arms.
+STAR_SIZE = 1.5
 
 
 class Components(NamedTuple):
@@ -44,12 +52,13 @@ class Projection(Display):
 
     If only a few of many features distinguish the clusters, the clusters are separated on the left and hidden in noise
     on the right. Features are standardized if they were standardized in the fit. Missing values are filled with the
-    mean of the column. A categorical column is represented by an indicator for each level.
+    mean of the column. A categorical column is represented by an indicator for each level. The components are those of
+    the samples in clusters. Samples in no cluster are gray, and drawn at the edge if they are far outside.
 
     Attributes
     ----------
     labels : ndarray of shape (n_samples,)
-        Cluster of each sample.
+        Cluster of each sample, and -1 for samples in no cluster.
     chosen : Components
         The samples in the components of the chosen features: the coordinates `places` of shape (n_samples, 2), the
         `shares` of the variance, and the numbers `n_features` and `n_missing` of features and of missing values.
@@ -128,9 +137,10 @@ class Projection(Display):
         ndarray of matplotlib Axes
         """
         panels = own_panels(axes, len(self.panels), 4.6, 4.2, columns=2)
-        names = cluster_names(np.bincount(self.labels))
+        outside = self.labels == OUTLIER
+        names = cluster_names(np.bincount(self.labels[~outside]), int(outside.sum()))
         for ax, (name, seen) in zip(panels, self.panels.items(), strict=True):
-            _scatter(ax, seen, self.labels, len(names))
+            _scatter(ax, within_reach(seen.places, self.labels), self.labels, names)
             n = seen.n_features
             title = counted(n, "chosen feature") if name == "chosen" else f"all {counted(n, 'feature')}"
             filled = f"\n{counted(seen.n_missing, 'missing value')} filled with column means" if seen.n_missing else ""
@@ -148,14 +158,21 @@ def _components(view: View, columns: Subset) -> Components:
     return Components(*leading_plane(view, columns), columns.size, view.n_missing(columns))
 
 
-def _scatter(ax: Any, seen: Components, labels: Subset, k: int) -> None:
+def within_reach(places: Floats, labels: Subset) -> Floats:
+    """Return the places of the samples in a picture: those in no cluster are moved to its edge if they are far away."""
+    inside = places[labels != OUTLIER]
+    low, high = inside.min(axis=0), inside.max(axis=0)
+    return np.asarray(np.clip(places, low - MARGIN * (high - low), high + MARGIN * (high - low)))
+
+
+def _scatter(ax: Any, places: Floats, labels: Subset, clusters: Iterable[int]) -> None:
     """Draw the samples, with a color and a marker for each cluster."""
     n = labels.size
     size = float(np.clip(140.0 / np.sqrt(n), 2.0, 6.0))
     # If there are very many markers, their edges would hide the colors.
     look: dict[str, Any] = EDGE if n <= MANY_MARKS else {"mew": 0.0, "alpha": 0.6}
-    for c in range(k):
-        (color, mark, _), places = style_of(c), seen.places[labels == c]
-        ax.plot(*places.T, mark, color=color, ms=size, rasterized=n > MANY_MARKS, **look)
+    for c in clusters:
+        (color, mark, _), own = style_of(c), STAR_SIZE * size if c == OUTLIER else size
+        ax.plot(*places[labels == c].T, mark, color=color, ms=own, rasterized=n > MANY_MARKS, **look)
     for line in (ax.axhline, ax.axvline):
         line(0, color="0.85", lw=0.8, zorder=0)

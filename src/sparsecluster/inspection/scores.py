@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
@@ -36,6 +37,8 @@ class FeatureScores(Display):
         Whether each feature is chosen.
     weights : ndarray of shape (n_features,) or None
         Weights of the features, for methods that have weights.
+    core : ndarray of bool of shape (n_features,) or None
+        Whether each feature is one of those that are enough to find the clusters again; None if they were not sought.
 
     Examples
     --------
@@ -45,17 +48,18 @@ class FeatureScores(Display):
     >>> X, *_ = shifted_groups(mu=2.0, n_features=30, n_useful=3, group_size=10)
     >>> est = SASClustering(n_clusters=3, n_features_to_select=3).fit(X)
     >>> FeatureScores.from_estimator(est).frame().head(4).round(2).rename_axis(None)
-      feature  score  chosen
-    1      x0   0.83    True
-    2      x1   0.78    True
-    3      x2   0.74    True
-    4     x25   0.30   False
+      feature  score  chosen   core
+    1      x0   0.83    True   True
+    2      x1   0.78    True   True
+    3      x2   0.74    True   True
+    4     x25   0.30   False  False
     """
 
     features: tuple[str, ...]
     scores: Floats
     chosen: npt.NDArray[np.bool_]
     weights: Floats | None = None
+    core: npt.NDArray[np.bool_] | None = None
 
     _needs_table = False
 
@@ -73,8 +77,10 @@ class FeatureScores(Display):
         FeatureScores
         """
         order = np.argsort(-view.scores, kind="stable")
+        names = tuple(view.names[a] for a in order.tolist())
         weights = None if view.weights is None else view.weights[order]
-        return cls(tuple(view.names[a] for a in order.tolist()), view.scores[order], view.is_chosen[order], weights)
+        core = None if view.core is None else view.is_core[order]
+        return cls(names, view.scores[order], view.is_chosen[order], weights, core)
 
     def frame(self) -> pd.DataFrame:
         """Return the scores as a table.
@@ -82,14 +88,16 @@ class FeatureScores(Display):
         Returns
         -------
         pandas.DataFrame
-            One row per feature, by rank: its name, its score, whether it is chosen, and its weight if there are any.
+            One row per feature, by rank: its name, its score, whether it is chosen, whether it is one of the core
+            features if they were sought, and its weight if there are any.
         """
         import pandas as pd
 
         rank = pd.RangeIndex(1, len(self.features) + 1, name="rank")
         columns = {"feature": list(self.features), "score": self.scores, "chosen": self.chosen}
-        table = pd.DataFrame(columns, index=rank)
-        return table if self.weights is None else table.assign(weight=self.weights)
+        columns |= {} if self.core is None else {"core": self.core}
+        columns |= {} if self.weights is None else {"weight": self.weights}
+        return pd.DataFrame(columns, index=rank)
 
     @property
     def is_cut(self) -> bool:
@@ -114,12 +122,11 @@ class FeatureScores(Display):
         longest = max(map(len, map(plain, self.features))) if all_named else 0
         ax = own_axes(ax, max(6.0, 0.25 * p) if all_named else 7.0, 4.0 + 0.06 * longest)
         rank = np.arange(1, p + 1)
-        for is_chosen, (color, mark, _) in ((False, (GRAY, "o", "-")), (True, STYLES[0])):
-            part = self.chosen == is_chosen
+        for label, part, (color, mark, _) in self._parts():
             if part.any():
-                label = f"{'' if is_chosen else 'not '}chosen ({part.sum():,})"
                 many = bool(part.sum() > MANY_MARKS)
                 size = 5 if p <= LOG_FROM else 3
+                label = f"{label} ({part.sum():,})"
                 ax.plot(rank[part], self.scores[part], mark, color=color, ms=size, label=label, rasterized=many)
         if self.is_cut:
             n_chosen = int(self.chosen.sum())
@@ -131,6 +138,15 @@ class FeatureScores(Display):
         self._name(ax, all_named)
         legend_above(ax, handles)
         return ax
+
+    def _parts(self) -> Iterator[tuple[str, npt.NDArray[np.bool_], tuple[str, str, Any]]]:
+        """Yield features that look the same: the label and the style of their markers, and a mask."""
+        yield "not chosen", ~self.chosen, (GRAY, "o", "-")
+        if self.core is None:
+            yield "chosen", self.chosen, STYLES[0]
+        else:
+            yield "other chosen", self.chosen & ~self.core, STYLES[0]
+            yield "core", self.core, STYLES[2]
 
     def _plot_weights(self, ax: Any, rank: Any) -> list[Any]:
         """Draw the weights, with an axis on the right."""

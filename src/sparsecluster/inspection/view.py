@@ -5,36 +5,26 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse
-from sklearn.utils.validation import check_is_fitted
 
 from .._data.centers import means
 from .._data.content import holds_words
 from .._data.kinds import Dissimilarity, SquaredEuclidean
 from .._data.kinds.dissimilarity import Scale
 from .._data.metric import Metric
-from .._data.profiles import Profiles
-from .._data.reading import Given, Reading, TableReader, read_columns
+from .._data.reading import Given, read_columns
 from .._search.curve import TuningCurve
 from .._utils.arrays import Floats, Subset
-from ..methods._validation import checked, names_of
+from ..methods._base import OUTLIER
 from ._kinds import readable
 from ._scaling import as_block, centered, standardized
 
 # The number of values that are processed at a time.
 BLOCK_VALUES = 2**22
-
-
-class Fitted(Protocol):
-    """The attributes of a fitted estimator that a view needs. All estimators of this package have them."""
-
-    labels_: Any
-    support_: Any
-    feature_scores_: Any
 
 
 class Coordinates(NamedTuple):
@@ -56,7 +46,7 @@ class Coordinates(NamedTuple):
 
 
 class Typical(NamedTuple):
-    """The centers of columns in each cluster and among all samples, and the differences between the two."""
+    """The centers of columns in each cluster and in all clusters together, and the differences between the two."""
 
     center: npt.NDArray[Any]
     overall: npt.NDArray[Any]
@@ -71,6 +61,8 @@ class Placed(NamedTuple):
     difference from the center of the cluster in standard deviations. The silhouette is simplified to
     (b - a) / max(a, b), where a and b are the distances to the own and to the second-best cluster. It is near 1 for
     samples well inside their cluster, near 0 between two clusters, and negative for samples closer to another cluster.
+    For a sample in no cluster, the second-best cluster is the nearest one, the distance is measured to it, and the
+    silhouette is NaN.
     """
 
     distance: Floats
@@ -89,7 +81,7 @@ class View:
     ids : tuple of str
         Names of the samples.
     labels : ndarray of shape (n_samples,)
-        Cluster of each sample.
+        Cluster of each sample, and -1 for samples in no cluster.
     scores : ndarray of shape (n_features,)
         Share of each feature that the clustering explains.
     chosen : ndarray of shape (n_chosen,)
@@ -101,6 +93,11 @@ class View:
         Why there are no values, as a sentence; None if there are.
     kinds : tuple of Dissimilarity
         Dissimilarity of each column, which knows the meaning of its numbers.
+    core : ndarray of shape (n_core,) or None
+        Indices of the features that are enough to find the clusters again, the highest score first. None if they were
+        not sought.
+    n_found_with : int
+        Number of features by which the clusters were found. More than were chosen if only the core was chosen.
     weights : ndarray of shape (n_features,) or None
         Weights of the features, for methods that have them.
     standardize : bool
@@ -111,6 +108,12 @@ class View:
         Number of columns that were not used because they are constant or missing too often.
     curves : dict of str to TuningCurve
         Tuning curves by the name of the attribute; empty if nothing was tuned.
+    criterion : float or None
+        Of an alternative, the criterion by which it was ranked, such as the gap statistic.
+    outlier_scores : ndarray of shape (n_samples,) or None
+        How far each sample is from the nearest cluster; only if samples could be left out of the clusters.
+    alternatives : tuple of View
+        Views of other good clusterings of the same samples.
     history : tuple or None
         Objective after each pass, for methods that keep it.
     method : str
@@ -129,11 +132,16 @@ class View:
     values: Any = None
     no_values: str | None = None
     kinds: tuple[Dissimilarity, ...] = ()
+    core: Subset | None = None
+    n_found_with: int = 0
     weights: Floats | None = None
     standardize: bool = True
     centers: npt.NDArray[Any] | None = None
     n_left_out: int = 0
     curves: dict[str, TuningCurve] = field(default_factory=dict)
+    criterion: float | None = None
+    outlier_scores: Floats | None = None
+    alternatives: tuple[View, ...] = ()
     history: tuple[Any, ...] | None = None
     method: str = ""
     parameters: dict[str, Any] = field(default_factory=dict)
@@ -142,18 +150,61 @@ class View:
     _squared: Callable[[], Floats] | None = None
 
     def __repr__(self) -> str:
-        n, k, p, s = self.labels.size, self.sizes.size, len(self.names), self.chosen.size
-        return f"<View of {self.call or 'a clustering'}: {n} samples in {k} clusters, {s} of {p} features chosen>"
+        n, k, p, s = self.sizes.sum(), self.n_clusters, len(self.names), self.chosen.size
+        outside = f" and {self.n_outliers} in none" if self.n_outliers else ""
+        told = f"{n} samples in {k} clusters{outside}, {s} of {p} features chosen"
+        return f"<View of {self.call or 'a clustering'}: {told}>"
 
-    @property
+    @cached_property
     def sizes(self) -> Subset:
         """Number of samples in each cluster."""
-        return np.bincount(self.labels)
+        return np.bincount(self.labels[~self.outliers])
+
+    @property
+    def n_clusters(self) -> int:
+        """Number of clusters."""
+        return int(self.sizes.size)
+
+    @cached_property
+    def outliers(self) -> npt.NDArray[np.bool_]:
+        """Whether each sample is in no cluster."""
+        return np.asarray(self.labels == OUTLIER)
+
+    @property
+    def n_outliers(self) -> int:
+        """Number of samples in no cluster."""
+        return int(self.outliers.sum())
+
+    @cached_property
+    def clustered(self) -> View:
+        """The view of the samples that are in a cluster, by which clusters are described."""
+        if not self.n_outliers:
+            return self
+        inside = ~self.outliers
+        return replace(
+            self,
+            labels=self.labels[inside],
+            ids=tuple(self.ids[i] for i in np.flatnonzero(inside).tolist()),
+            values=None if self.values is None else self.values[np.flatnonzero(inside)],
+            outlier_scores=None if self.outlier_scores is None else self.outlier_scores[inside],
+            alternatives=(),
+            _squared=None if self._squared is None else partial(_rows_of, self._squared, inside),
+        )
+
+    @property
+    def rows(self) -> Any:
+        """The rows of the samples that are in a cluster, by which columns are centered and scaled."""
+        return ~self.outliers if self.n_outliers else slice(None)
 
     @property
     def is_chosen(self) -> npt.NDArray[np.bool_]:
         """Whether each feature was chosen."""
         return np.isin(np.arange(len(self.names)), self.chosen)
+
+    @property
+    def is_core(self) -> npt.NDArray[np.bool_]:
+        """Whether each feature is one of those that are enough to find the clusters again."""
+        return np.isin(np.arange(len(self.names)), () if self.core is None else self.core)
 
     @property
     def is_sparse(self) -> bool:
@@ -181,19 +232,19 @@ class View:
 
         A column of numbers or ranks has one coordinate. A column of levels without an order has an indicator for each
         level. If `standardize=True`, each column has a total variance of 1. Otherwise, numbers keep their units, and
-        two samples with different levels have a distance of 1.
+        two samples with different levels have a distance of 1. Means and variances are of the samples in clusters.
         """
         values, features, levels, first = [], [], [], 0
         for some in self.blocks(columns):
             table = self.block(some)
             is_plain = np.array([self.kinds[a].draws_codes for a in some.tolist()], dtype=bool)
             numbers = np.flatnonzero(is_plain)
-            values.append((standardized if standardize else centered)(table[:, numbers]))
+            values.append((standardized if standardize else centered)(table[:, numbers], self.rows))
             features.append(first + numbers)
             levels += [None] * numbers.size
             for place in np.flatnonzero(~is_plain).tolist():
                 kind, codes = self.kinds[some[place]], table[:, place]
-                values.append(as_block(kind.coordinates(codes), standardize))
+                values.append(as_block(kind.coordinates(codes), standardize, self.rows))
                 width = values[-1].shape[1]
                 features.append(np.full(width, first + place))
                 names = kind.decode(np.unique(codes[~np.isnan(codes)])) if kind.scale == "level" else [None] * width
@@ -206,8 +257,8 @@ class View:
         return self.kinds[column].scale
 
     def typical(self, columns: Subset) -> Typical:
-        """Return the centers of some columns in each cluster, and how they differ from those of all samples."""
-        table, labels, k = self.block(columns), self.labels, self.sizes.size
+        """Return the centers of some columns in each cluster and in all of them together, and the differences."""
+        table, labels, k = self.clustered.block(columns), self.clustered.labels, self.n_clusters
         center = means(table, labels, k).T.astype(object)
         overall = means(table, np.zeros_like(labels), 1)[0].astype(object)
         difference = (center - overall[:, None]).astype(np.float64)
@@ -232,63 +283,19 @@ class View:
     def _placed(self) -> Placed | None:
         if self._squared is None:
             return None
-        squared, own, rows = self._squared(), self.labels, np.arange(self.labels.size)
+        squared, inside = self._squared(), np.flatnonzero(~self.outliers)
         others = squared.copy()
-        others[rows, own] = np.inf
-        second = others.argmin(axis=1)
-        a, b = np.sqrt(squared[rows, own]), np.sqrt(others[rows, second])
-        return Placed(a, second, (b - a) / np.maximum(np.maximum(a, b), np.finfo(float).tiny))
+        others[inside, self.labels[inside]] = np.inf
+        second, b = others.argmin(axis=1), np.sqrt(others.min(axis=1))
+        a = b.copy()
+        a[inside] = np.sqrt(squared[inside, self.labels[inside]])
+        silhouette = (b - a) / np.maximum(np.maximum(a, b), np.finfo(float).tiny)
+        silhouette[self.outliers] = np.nan
+        return Placed(a, second, silhouette)
 
 
-def inspect(
-    estimator: Fitted, X: Any = None, ids: Sequence[Any] | None = None, names: Sequence[Any] | None = None
-) -> View:
-    """Return a view of a fitted clustering, from which displays and reports are made.
-
-    The table is read only once, in the same way as in `fit`.
-
-    Parameters
-    ----------
-    estimator : estimator of this package
-        It must be fitted.
-    X : table of shape (n_samples, n_features), sparse matrix, or precomputed dissimilarities
-        The data that `fit` was given. Without them, only results such as scores and the history can be shown.
-    ids : sequence of n_samples names, default=None
-        Names of the samples; by default, the index of a pandas data frame, or else 0, 1, ...
-    names : sequence of n_features names, default=None
-        Names of the features; by default, those that `fit` has seen.
-
-    Returns
-    -------
-    View
-        The view, for `from_view` of the displays and for `sparsecluster.report.summarize`.
-
-    Examples
-    --------
-    >>> from sparsecluster import SASClustering
-    >>> from sparsecluster.datasets import shifted_groups
-    >>> from sparsecluster.inspection import Heatmap, Projection, inspect
-    >>> X, *_ = shifted_groups(mu=2.0, n_features=30, n_useful=5, group_size=10)
-    >>> view = inspect(SASClustering(n_clusters=3, n_features_to_select=5).fit(X), X)
-    >>> view
-    <View of SASClustering(n_features_to_select=5): 30 samples in 3 clusters, 5 of 30 features chosen>
-    >>> [view.names[a] for a in view.chosen[:2]]
-    ['x0', 'x1']
-    >>> Projection.from_view(view).chosen.shares.round(2), Heatmap.from_view(view).values.shape
-    (array([0.78, 0.1 ]), (30, 5))
-    """
-    check_is_fitted(estimator)
-    view = _read(estimator, X)
-    if ids is None and hasattr(X, "index") and hasattr(X, "columns"):
-        ids = X.index
-    for what, given, own in (("ids", ids, view.ids), ("names", names, view.names)):
-        if given is not None and len(given) != len(own):
-            raise ValueError(f"{what} must hold {len(own)} names; got {len(given)}.")
-    return replace(
-        view,
-        ids=view.ids if ids is None else tuple(map(str, ids)),
-        names=view.names if names is None else tuple(map(str, names)),
-    )
+def _rows_of(squared: Callable[[], Floats], rows: npt.NDArray[np.bool_]) -> Floats:
+    return squared()[rows]
 
 
 def view_of_numbers(X: Any, labels: Subset, is_chosen: npt.NDArray[np.bool_], **more: Any) -> View:
@@ -322,78 +329,3 @@ def describe_columns(X: Any, names: Sequence[str], metric: Metric = "auto") -> l
             }
         )
     return columns
-
-
-# ---------------------------------------------------------------- reading from a fitted estimator
-
-
-def _read(estimator: Any, X: Any) -> View:
-    """Read everything that a view needs from a fitted estimator. Only this function knows the parts of an estimator."""
-    names, labels, scores = tuple(map(str, names_of(estimator))), estimator.labels_, estimator.feature_scores_
-    chosen, kept = np.flatnonzero(estimator.support_), estimator._kept
-    values: Any = None
-    kinds: tuple[Dissimilarity, ...] = ()
-    no_values, samples = None, None
-    if not isinstance(kept.reader, TableReader):
-        no_values = "The features are precomputed dissimilarities, which have no columns to draw."
-        samples = None if X is None or isinstance(X, Reading) else partial(kept.reader.new_values, X, chosen)
-    elif X is None:
-        no_values = "Pass the table that fit was given as X."
-    else:
-        values, kinds = _encoded(estimator, kept.reader, X), kept.reader.kinds
-        if values.shape[0] != labels.size:
-            raise ValueError(
-                f"X must be the data that fit was given, with {labels.size} samples; got {values.shape[0]}. "
-                "Fit again for other samples."
-            )
-        samples = partial(_columns_of, values, chosen)
-    history = getattr(estimator, "history_", None)
-    return View(
-        names,
-        tuple(map(str, range(labels.size))),
-        labels,
-        scores,
-        chosen[np.argsort(-scores[chosen], kind="stable")],
-        values,
-        no_values,
-        kinds,
-        weights=getattr(estimator, "feature_weights_", None),
-        standardize=bool(getattr(estimator, "standardize", True)),
-        centers=getattr(estimator, "cluster_centers_", None),
-        n_left_out=kept.n_left_out,
-        curves={name: each for name, each in vars(estimator).items() if isinstance(each, TuningCurve)},
-        history=None if history is None else tuple(history),
-        method=type(estimator).__name__,
-        parameters=estimator.get_params(deep=False),
-        call=repr(estimator),
-        _squared=partial(_distances, kept.clusters, samples)
-        if isinstance(kept.clusters, Profiles) and samples
-        else None,
-    )
-
-
-def _encoded(estimator: Any, reader: TableReader, X: Any) -> Any:
-    """Return the table as numbers, of shape (n_samples, n_features), as `fit` reads it."""
-    if isinstance(X, Reading):
-        source: Any = X.source
-        values = source.values if hasattr(source, "values") else source.table.values
-    else:
-        values = reader.encode(checked(estimator, X, reset=False, has_words=reader.has_words))
-    if hasattr(values, "tocsc") and not values.has_canonical_format:
-        values = values.copy()
-        values.sum_duplicates()
-    return values
-
-
-def _columns_of(values: Any, columns: Subset) -> list[Floats]:
-    some: Any = values[:, columns]
-    return list(np.asarray(some.toarray() if hasattr(some, "toarray") else some).T)
-
-
-def _distances(clusters: Profiles, read: Callable[[], list[Any]]) -> Floats:
-    """Return squared distances to the clusters, relative to the mean distance to the center of all; NaN if unknown."""
-    values, columns = read(), clusters.columns
-    squared = np.maximum(clusters.distances(values), 0.0) / clusters.typical()
-    unknown = [np.isnan(each.distances(new)[:, 0]) for each, new in zip(columns, values, strict=True)]
-    squared[np.all(unknown, axis=0)] = np.nan
-    return squared

@@ -9,7 +9,11 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template, UndefinedError
 
 # These parts of a summary are written into the page; the script draws the others.
-WRITTEN = ("settings", "sentences", "warnings", "notes")
+WRITTEN = ("settings", "sentences", "warnings", "notes", "core")
+# These parts are used by the script alone.
+DRAWN = ("palette", "no_cluster", "profiles", "outliers")
+# The parts of the script, in the order in which they are written into the page.
+SCRIPT = ("tools", "table", "curves", "projection", "heatmap", "clusterings", "main")
 
 
 def report_page(result: dict[str, Any]) -> str:
@@ -42,8 +46,12 @@ def report_page(result: dict[str, Any]) -> str:
     >>> "<h1>My data</h1>" in report_page(result)
     True
     """
+    missing = next((key for key in DRAWN if key not in result), None)
+    if missing is not None:
+        raise ValueError(f"The summary of the result is incomplete: {missing!r} is undefined.")
     own = files(__package__)
-    css, script = (own.joinpath(name).read_text(encoding="utf-8") for name in ("report.css", "report.js"))
+    css = own.joinpath("report.css").read_text(encoding="utf-8")
+    script = "\n".join(own.joinpath("script", f"{name}.js").read_text(encoding="utf-8") for name in SCRIPT)
     data = {key: value for key, value in result.items() if key not in WRITTEN}
     try:
         return _template().render(result, data=data, css=css, script=script)

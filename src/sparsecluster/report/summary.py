@@ -8,21 +8,23 @@ from typing import Any
 
 import numpy as np
 
+from .._search.curve import TuningCurve
 from .._utils.arrays import Subset
 from .._version import __version__
-from ..inspection._style import DIVERGING, MISSING, palette
+from ..inspection._style import DIVERGING, MISSING, page_look, palette
+from ..inspection.agreement import agreement_in_clusters
 from ..inspection.contributions import Contributions
 from ..inspection.heatmap import LIMIT, Heatmap, thinned
-from ..inspection.projection import Projection
+from ..inspection.projection import Components, Projection, within_reach
 from ..inspection.view import View
+from ..methods._base import OUTLIER
+from ._words import sentences, warnings_of
 
 # The largest numbers of features, samples and sizes in a page. The page says so if there are more.
 MOST_FEATURES, MOST_SAMPLES, MOST_DRAWN_SAMPLES, MOST_DRAWN_FEATURES, MOST_SIZES = 3000, 2000, 300, 60, 600
-# The number of features in the profile of a cluster.
-MOST_TELLING = 8
-# There is a warning if a cluster is smaller than this, if a larger share of the features is chosen, or if the clusters
-# explain a smaller share of them.
-SMALL_CLUSTER, NEARLY_ALL, LITTLE = 3, 0.9, 0.05
+# The number of features in the profile of a cluster, and in that of a cluster of an alternative; and the number of
+# samples in no cluster that are listed.
+MOST_TELLING, MOST_TOLD, MOST_OUTLIERS = 8, 3, 500
 # Principal components are not computed if there are more values than this, because it would take too long.
 MOST_VALUES = 20_000_000
 
@@ -59,7 +61,7 @@ def summarize(
     >>> result["sizes"], result["n_chosen"]
     ([10, 10, 10], 5)
     >>> print(result["sentences"][0])
-    There are 3 clusters, with 10, 10 and 10 samples, based on 5 of 30 features.
+    There are 3 clusters, with 10, 10 and 10 samples.
     """
     result: dict[str, Any] = {
         "title": title,
@@ -68,109 +70,94 @@ def summarize(
         "n_features": len(view.names),
         "n_chosen": int(view.chosen.size),
         "sizes": view.sizes.tolist(),
-        "palette": palette(view.sizes.size),
+        "n_outliers": view.n_outliers,
+        "palette": palette(view.n_clusters),
+        "no_cluster": page_look(OUTLIER),
         "explained": float(view.scores[view.chosen].mean()),
-        "gap": _gap(view),
+        "curves": _curves(view),
+        "core": _core(view),
         "features": _features(view),
         "samples": _samples(view),
-        "profiles": _profiles(view),
+        "outliers": _outliers(view),
+        "profiles": _profiles(view, MOST_TELLING),
         "heatmap": _heatmap(view),
         "projection": _projection(view),
+        "clusterings": _clusterings(view),
         "settings": _settings(view, command),
         "notes": list(notes),
     }
-    result["sentences"] = _sentences(result)
-    result["warnings"] = _warnings(result)
+    result["sentences"] = sentences(result)
+    result["warnings"] = warnings_of(result)
     return result
-
-
-# ---------------------------------------------------------------- words
-
-
-def _listed(numbers: Sequence[int]) -> str:
-    words = [f"{number:,}" for number in numbers]
-    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
-
-
-def _sentences(result: dict[str, Any]) -> list[str]:
-    chosen, total, sizes = f"{result['n_chosen']:,}", f"{result['n_features']:,}", result["sizes"]
-    sentences = [
-        f"There are {len(sizes)} clusters, with {_listed(sizes)} samples, based on {chosen} of {total} features.",
-        f"The clusters explain {result['explained']:.0%} of the variation of these features on average.",
-    ]
-    best = [row for row in result["features"]["rows"] if row["chosen"]][:3]
-    if best:
-        told = ", ".join(f"{row['name']} ({row['score']:.0%})" for row in best)
-        sentences.append(f"The features with the highest scores are {told}.")
-    rest = result["features"]["rest"]
-    if rest is not None:
-        sentences.append(f"The clusters explain {rest:.0%} of the variation of the features that were not chosen.")
-    return sentences
-
-
-def _warnings(result: dict[str, Any]) -> list[str]:
-    found, gap = [], result["gap"]
-    small = sum(size < SMALL_CLUSTER for size in result["sizes"])
-    if small:
-        have = "1 cluster has" if small == 1 else f"{small} clusters have"
-        found.append(f"{have} fewer than {SMALL_CLUSTER} samples, which may be outliers.")
-    is_tuned = gap is not None and gap["parameter"] in ("s", "l1_bound")
-    if is_tuned and result["n_chosen"] > NEARLY_ALL * result["n_features"] and result["n_features"] > 10:
-        found.append(
-            "Nearly all features were chosen, as the gap statistic tends to do on strongly correlated data. "
-            'Use null="fixed" or rule="1se" to choose fewer.'
-        )
-    if result["explained"] < LITTLE:
-        found.append(
-            "The clusters explain hardly any of the variation of the chosen features. There may be no clusters."
-        )
-    if gap is not None and gap["s"] and gap["best"] <= gap["best_error"]:
-        found.append(
-            "The gap statistic is not larger than its standard error: permuted data cluster about as well. There may "
-            "be no clusters, or another number of clusters."
-        )
-    kept_out = result["features"]["constant"]
-    if kept_out:
-        words = "1 feature is constant or nearly always missing, and was" if kept_out == 1 else (
-            f"{kept_out:,} features are constant or nearly always missing, and were")  # fmt: skip
-        found.append(f"{words} left out of the clustering.")
-    return found
 
 
 # ---------------------------------------------------------------- numbers
 
 
 def _rounded(values: Any, digits: int = 4) -> Any:
-    """Round numbers for the page. NaN becomes None."""
+    """Round numbers for the page. NaN and infinity, which JSON does not have, become None."""
     array = np.asarray(values, dtype=np.float64)
-    return [None if value != value else float(f"{value:.{digits}g}") for value in array.ravel().tolist()]
+    return [float(f"{value:.{digits}g}") if np.isfinite(value) else None for value in array.ravel().tolist()]
 
 
-def _gap(view: View) -> dict[str, Any] | None:
-    curve = view.curves.get("gap_curve_")
-    if curve is None or curve.error is None:
+def _curves(view: View) -> dict[str, Any]:
+    """Return the curves by what was chosen: the number of features, of clusters and of core features."""
+    known = {name: curve for name, curve in view.curves.items() if curve.values.size}
+    clusters, core = known.pop("n_clusters_curve_", None), known.pop("core_curve_", None)
+    return {"features": _curve(next(iter(known.values()), None)), "clusters": _curve(clusters), "core": _curve(core)}
+
+
+def _curve(curve: TuningCurve | None) -> dict[str, Any] | None:
+    if curve is None:
         return None
-    # Of a curve with many sizes, a part is kept, evenly on the log scale and with the chosen size.
-    n_values, chosen = curve.values.size, curve.place
-    at = np.unique(np.geomspace(1, n_values, min(n_values, MOST_SIZES)).round().astype(int) - 1)
+    # Of a curve with many values, a part is kept, evenly on the log scale and with the chosen value.
+    n_values, chosen, at = curve.values.size, curve.place, np.arange(curve.values.size)
+    if n_values > MOST_SIZES:
+        at = np.unique(np.geomspace(1, n_values, MOST_SIZES).round().astype(int) - 1)
     at = np.union1d(at, [chosen])
     return {
         "parameter": curve.parameter,
-        "s": [float(value) for value in curve.values[at]],
-        "gap": _rounded(curve.score[at]),
-        "error": _rounded(curve.error[at]),
+        "criterion": curve.criterion,
+        "titles": list(curve.titles),
+        "is_log": curve.is_log and float(curve.values[0]) > 0,
+        "values": [float(value) for value in curve.values[at]],
+        "score": _rounded(curve.score[at]),
+        "error": None if curve.error is None else _rounded(curve.error[at]),
         "chosen": float(curve.chosen),
         "best": float(curve.score[chosen]),
-        "best_error": float(curve.error[chosen]),
+        "best_error": None if curve.error is None else float(curve.error[chosen]),
+        "required": curve.required,
+    }
+
+
+def _core(view: View) -> dict[str, Any] | None:
+    """Return the features that are enough to find the clusters again; None if they were not sought."""
+    if view.core is None:
+        return None
+    rows = [
+        {"name": view.names[a], "score": float(f"{view.scores[a]:.4g}")} for a in view.core[:MOST_FEATURES].tolist()
+    ]
+    curve = view.curves.get("core_curve_")
+    is_enough = curve is None or bool(curve.details["enough"][curve.place])
+    asked = (view.parameters.get(name) for name in ("n_features_to_select", "rule"))
+    is_answer = any(isinstance(each, str) and each == "core" for each in asked)
+    return {
+        "count": int(view.core.size),
+        "rows": rows,
+        "is_enough": is_enough,
+        "is_answer": is_answer,
+        "found_with": view.n_found_with,
     }
 
 
 def _features(view: View) -> dict[str, Any]:
-    scores, is_chosen = view.scores, view.is_chosen
+    scores, is_chosen, is_core, core = view.scores, view.is_chosen, view.is_core, _core(view)
     rows = []
     # Chosen features come first, and high scores come before low ones.
     for a in np.lexsort((-scores, ~is_chosen))[:MOST_FEATURES].tolist():
         row: dict[str, Any] = {"name": view.names[a], "chosen": bool(is_chosen[a]), "score": float(f"{scores[a]:.4g}")}
+        if core and core["is_enough"]:
+            row["core"] = bool(is_core[a])
         if view.weights is not None:
             row["weight"] = float(f"{view.weights[a]:.4g}")
         if view.centers is not None:
@@ -204,14 +191,32 @@ def _samples(view: View) -> dict[str, Any]:
         if placed is not None:
             row["distance"], row["silhouette"] = _rounded([placed.distance[i], placed.silhouette[i]])
             row["second"] = int(placed.second[i])
+        if view.outlier_scores is not None:
+            (row["outlier_score"],) = _rounded([view.outlier_scores[i]])
         rows.append(row)
     return {"rows": rows, "left_out": int(view.labels.size - len(rows))}
+
+
+def _outliers(view: View) -> dict[str, Any]:
+    """Return the samples in no cluster, the farthest first."""
+    outside, placed = np.flatnonzero(view.outliers), view.places_of_samples()
+    if view.outlier_scores is not None:
+        outside = outside[np.argsort(-view.outlier_scores[outside], kind="stable")]
+    rows = []
+    for i in outside[:MOST_OUTLIERS].tolist():
+        row: dict[str, Any] = {"id": view.ids[i]}
+        if view.outlier_scores is not None:
+            (row["score"],) = _rounded([view.outlier_scores[i]])
+        if placed is not None:
+            row["nearest"] = int(placed.second[i])
+        rows.append(row)
+    return {"rows": rows, "left_out": int(outside.size - len(rows))}
 
 
 # ---------------------------------------------------------------- displays
 
 
-def _profiles(view: View) -> dict[str, Any]:
+def _profiles(view: View, most: int) -> dict[str, Any]:
     """Return the features of which each cluster explains most, with their typical values in the cluster."""
     if view.no_values is not None:
         return {"clusters": [], "note": view.no_values}
@@ -220,9 +225,9 @@ def _profiles(view: View) -> dict[str, Any]:
     clusters = [
         [
             {"name": shown.features[a], "explained": float(f"{explained[a, c]:.4g}"), "words": shown.words(a, c)}
-            for a in shown.top(c, MOST_TELLING).tolist()
+            for a in shown.top(c, most).tolist()
         ]
-        for c in range(view.sizes.size)
+        for c in range(view.n_clusters)
     ]
     return {"clusters": clusters, "note": None}
 
@@ -258,10 +263,13 @@ def _projection(view: View) -> dict[str, Any]:
     notes = {"chosen": _not_drawn(view, view.chosen.size), "all": _not_drawn(view, len(view.names))}
     if notes["chosen"] is None:
         for key, seen in Projection.from_view(view, all_features=notes["all"] is None).panels.items():
-            x, y = (_rounded(seen.places[samples, c]) for c in (0, 1))
-            filled = seen.n_missing
-            made[key] = {"x": x, "y": y, "shares": seen.shares.tolist(), "n_missing": filled}
+            made[key] = _panel(view, seen, samples)
     return {**made, "notes": notes}
+
+
+def _panel(view: View, seen: Components, samples: Subset) -> dict[str, Any]:
+    x, y = map(_rounded, within_reach(seen.places, view.labels)[samples].T)
+    return {"x": x, "y": y, "shares": seen.shares.tolist(), "n_missing": seen.n_missing}
 
 
 def _not_drawn(view: View, n_columns: int) -> str | None:
@@ -270,6 +278,58 @@ def _not_drawn(view: View, n_columns: int) -> str | None:
     if view.no_values is None and not view.is_sparse and n_values > MOST_VALUES:
         return f"{n_values:,} values are too many to compute principal components; the limit is {MOST_VALUES:,}."
     return view.no_values
+
+
+# ---------------------------------------------------------------- alternatives
+
+
+def _clusterings(view: View) -> list[dict[str, Any]]:
+    """Return this clustering and the alternatives, to be shown side by side; nothing if there are no alternatives."""
+    if not view.alternatives:
+        return []
+    # The same samples are drawn in all of them.
+    samples = _some_samples(view)
+    made = [_clustering(each, view, samples) for each in (view, *view.alternatives)]
+    curve = _curves(view)["features"]
+    made[0]["criterion"] = None if curve is None else curve["best"]
+    return made
+
+
+def _clustering(view: View, first: View, samples: Subset) -> dict[str, Any]:
+    note, core = _not_drawn(view, view.chosen.size), _core(view)
+    seen = Projection.from_view(view, all_features=False).chosen if note is None else None
+    best = [
+        {"name": view.names[a], "score": float(f"{view.scores[a]:.4g}")} for a in view.chosen[:MOST_TELLING].tolist()
+    ]
+    return {
+        "sizes": view.sizes.tolist(),
+        "n_outliers": view.n_outliers,
+        "n_chosen": int(view.chosen.size),
+        "n_core": core["count"] if core and core["is_enough"] else None,
+        "explained": float(view.scores[view.chosen].mean()),
+        "criterion": view.criterion,
+        "agreement": agreement_in_clusters(first.labels, view.labels),
+        "cross": _cross(first, view),
+        "best": best,
+        "profiles": _profiles(view, MOST_TOLD)["clusters"],
+        "clusters": view.labels[samples].tolist(),
+        "projection": None if seen is None else _panel(view, seen, samples),
+        "note": note,
+    }
+
+
+def _cross(first: View, other: View) -> list[list[int]]:
+    """Count the samples in each cluster of the first clustering (rows) and of the other one (columns).
+
+    If some samples are in no cluster, they have the last row or column.
+    """
+    counts = np.zeros((first.n_clusters + 1, other.n_clusters + 1), np.intp)
+    np.add.at(counts, (first.labels, other.labels), 1)
+    rows, columns = (view.n_clusters + (view.n_outliers > 0) for view in (first, other))
+    return counts[:rows, :columns].tolist()
+
+
+# ---------------------------------------------------------------- settings
 
 
 def _settings(view: View, command: str | None) -> dict[str, Any]:

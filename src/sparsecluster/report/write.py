@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from .._utils.files import write
-from ..inspection.view import Fitted, View, inspect
+from ..inspection._fitted import Fitted, inspect
+from ..inspection.view import View
 from .page import report_page
 from .summary import summarize
 

@@ -1,0 +1,145 @@
+"""What is said about a fit: sentences for the reader, and warnings. Both are made from the summary alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from .._utils.checks import NAMES_SHOWN, and_more
+from ..inspection._style import shortened
+
+# There is a warning if a cluster is smaller than this, if a larger share of the features is chosen, or if the clusters
+# explain a smaller share of them.
+SMALL_CLUSTER, NEARLY_ALL, LITTLE = 3, 0.9, 0.05
+# The number of core features that are named, and the length at which names are truncated.
+CORE_NAMED, LONGEST_NAME = 15, 40
+# Criteria in a sentence; others are called by their name.
+CRITERIA = {"bic": "the BIC", "gap": "the gap statistic"}
+# What is said of features, by whether their number was chosen and whether it is 1.
+VERBS = {
+    (True, False): "differ between the clusters",
+    (True, True): "differs between the clusters",
+    (False, False): "were chosen",
+    (False, True): "was chosen",
+}
+
+
+def sentences(result: dict[str, Any]) -> list[str]:
+    """Return what the result is, in full sentences."""
+    features = result["features"]
+    told = [
+        _choice_of_clusters(result),
+        f"There are {len(result['sizes'])} clusters, with {listed(result['sizes'])} samples.",
+        _outside(result["outliers"]["rows"], result["n_outliers"]),
+        _features(result),
+        f"The clusters explain {result['explained']:.0%} of the variation of the chosen features on average.",
+        _best([row for row in features["rows"] if row["chosen"]][:3]),
+        None
+        if features["rest"] is None
+        else f"The clusters explain {features['rest']:.0%} of the variation of the features that were not chosen.",
+        _alternatives(result["clusterings"][1:]),
+    ]
+    return [sentence for sentence in told if sentence]
+
+
+def listed(numbers: Sequence[Any], form: str = ",") -> str:
+    """Return numbers as words.
+
+    >>> listed([1000, 2, 3])
+    '1,000, 2 and 3'
+    """
+    words = [f"{number:{form}}" for number in numbers]
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
+
+
+def _choice_of_clusters(result: dict[str, Any]) -> str | None:
+    curve = result["curves"]["clusters"]
+    if curve is None:
+        return None
+    tried = [int(k) for k in curve["values"]]
+    is_range = len(tried) > 2 and tried == list(range(tried[0], tried[-1] + 1))
+    among = f"{tried[0]} to {tried[-1]}" if is_range else listed(tried)
+    criterion = CRITERIA.get(curve["criterion"], curve["criterion"])
+    return f"Number of clusters: {len(result['sizes'])}, chosen among {among} by {criterion}."
+
+
+def _outside(rows: list[dict[str, Any]], count: int) -> str | None:
+    if not count:
+        return None
+    names = ", ".join(shortened(row["id"], LONGEST_NAME) for row in rows[:NAMES_SHOWN])
+    return f"{count:,} sample{' is' if count == 1 else 's are'} in no cluster: {names}{and_more(count)}."
+
+
+def _features(result: dict[str, Any]) -> str:
+    """Say how many features differ between the clusters or were chosen, and which of them are enough."""
+    total, core, curve = result["n_features"], result["core"], result["curves"]["features"]
+    is_tuned = curve is not None and curve["parameter"] == "s"
+    is_answer = core is not None and core["is_answer"]
+    count = core["found_with"] if is_answer else result["n_chosen"]
+    first = f"{count:,} of {total:,} features {VERBS[is_tuned, count == 1]}"
+    if is_answer and not is_tuned:
+        first = f"The clusters were found with {count:,} of {total:,} features"
+    if not is_tuned and count == total:
+        first = f"All {total:,} features were used"
+    if core is None:
+        return f"{first}."
+    if not core["is_enough"]:
+        return f"{first}; clustering the samples afresh on the chosen features alone finds other clusters."
+    enough = core["count"]
+    if enough == count:
+        return f"{first}, and {'all of them are' if count > 1 else 'it is'} needed to find the clusters again."
+    names = ", ".join(shortened(row["name"], LONGEST_NAME) for row in core["rows"][:CORE_NAMED])
+    more = f" and {enough - CORE_NAMED:,} more" if enough > CORE_NAMED else ""
+    these = "this one is" if enough == 1 else f"these {enough:,} are"
+    clusters = "them" if is_tuned else "the clusters"
+    return f"{first}; {these} enough to find {clusters} again: {names}{more}."
+
+
+def _best(rows: list[dict[str, Any]]) -> str | None:
+    if not rows:
+        return None
+    told = ", ".join(f"{row['name']} ({row['score']:.0%})" for row in rows)
+    return f"The features with the highest scores are {told}."
+
+
+def _alternatives(others: list[dict[str, Any]]) -> str | None:
+    if not others:
+        return None
+    there = "is another good clustering" if len(others) == 1 else f"are {len(others)} other good clusterings"
+    based = listed([each["n_chosen"] for each in others])
+    agreement = listed([round(each["agreement"], 2) + 0.0 for each in others], ".2f")
+    return (
+        f"There {there} of the same samples, based on {based} features; agreement with this one (adjusted Rand index): "
+        f"{agreement}."
+    )
+
+
+def warnings_of(result: dict[str, Any]) -> list[str]:
+    """Return what may be wrong with the result."""
+    found, curve = [], result["curves"]["features"]
+    by_gap = curve is not None and curve["criterion"] == "gap"
+    small = sum(size < SMALL_CLUSTER for size in result["sizes"])
+    if small:
+        have = "1 cluster has" if small == 1 else f"{small} clusters have"
+        found.append(f"{have} fewer than {SMALL_CLUSTER} samples, which may be outliers.")
+    is_tuned = by_gap and curve["parameter"] in ("s", "l1_bound")
+    if is_tuned and result["n_chosen"] > NEARLY_ALL * result["n_features"] and result["n_features"] > 10:
+        found.append(
+            "Nearly all features were chosen, as the gap statistic tends to do on strongly correlated data. "
+            'Use n_features_to_select="core", null="fixed" or rule="1se" to choose fewer.'
+        )
+    if result["explained"] < LITTLE:
+        found.append(
+            "The clusters explain hardly any of the variation of the chosen features. There may be no clusters."
+        )
+    if by_gap and curve["best"] <= curve["best_error"]:
+        found.append(
+            "The gap statistic is not larger than its standard error: permuted data cluster about as well. There may "
+            "be no clusters, or another number of clusters."
+        )
+    kept_out = result["features"]["constant"]
+    if kept_out:
+        words = "1 feature is constant or nearly always missing, and was" if kept_out == 1 else (
+            f"{kept_out:,} features are constant or nearly always missing, and were")  # fmt: skip
+        found.append(f"{words} left out of the clustering.")
+    return found

@@ -1,0 +1,71 @@
+// ---- which features make which cluster
+function profiles() {
+  const place = find("profiles");
+  if (data.profiles.note) place.append(make("p", data.profiles.note, "quiet"));
+  data.profiles.clusters.forEach((best, c) => {
+    const box = make("div"), heading = make("h3"), list = make("ol");
+    heading.append(swatch(c), `Cluster ${c}: ${data.sizes[c].toLocaleString()} samples`);
+    best.forEach((each) => list.append(line(each.name, `: ${each.words}, explains ${percent(each.explained)}`)));
+    box.append(heading, list);
+    place.append(box);
+  });
+}
+
+// ---- this clustering and the alternatives, side by side
+const counted = (count, what) => `${count.toLocaleString()} ${what}${count === 1 ? "" : "s"}`;
+function facts(each, isFirst) {
+  const list = make("ul", undefined, "facts"), tuned = data.curves.features;
+  const outside = each.n_outliers ? `, ${each.n_outliers.toLocaleString()} in none` : "";
+  const told = [
+    `${counted(each.sizes.length, "cluster")} of ${each.sizes.map((size) => size.toLocaleString()).join(", ")} samples${outside}`,
+    `${counted(each.n_chosen, "feature")}, ${percent(each.explained)} of whose variation is explained`,
+  ];
+  if (each.n_core !== null) told.push(`${counted(each.n_core, "core feature")}`);
+  if (each.criterion !== null && tuned) told.push(`${tuned.titles[1]}: ${number(each.criterion)}`);
+  if (!isFirst) told.push(`agreement with this clustering (adjusted Rand index): ${each.agreement.toFixed(2).replace("-0.00", "0.00")}`);
+  told.forEach((text) => list.append(make("li", text)));
+  const best = make("li", "highest scores: ");
+  each.best.forEach((one, i) => best.append(i ? ", " : "", make("bdi", one.name), ` (${percent(one.score)})`));
+  list.append(best);
+  return list;
+}
+// What each cluster is made of: the features that distinguish it, with their typical values.
+function parts(each) {
+  const list = make("ul", undefined, "parts");
+  each.profiles.forEach((best, c) => {
+    const item = make("li"), inner = make("ul");
+    item.append(swatch(c), `Cluster ${c}: ${counted(each.sizes[c], "sample")}`);
+    best.forEach((one) => inner.append(line(one.name, `: ${one.words}`)));
+    item.append(inner);
+    list.append(item);
+  });
+  return list;
+}
+// The samples in each cluster of this clustering (rows) and of the alternative (columns).
+function cross(each, title) {
+  const grid = make("table", undefined, "cross"), head = make("tr"), scroll = make("div", undefined, "scroll");
+  const headed = (text, scope) => { const cell = make("th", text, "number"); cell.scope = scope; return cell; };
+  const name = (c, sizes) => (c < sizes.length ? String(c) : "none");
+  head.append(make("td"), ...each.cross[0].map((_, c) => headed(name(c, each.sizes), "col")));
+  grid.append(head);
+  each.cross.forEach((counts, c) => {
+    const row = make("tr");
+    row.append(headed(name(c, data.sizes), "row"), ...counts.map((count) => make("td", count.toLocaleString(), "number")));
+    grid.append(row);
+  });
+  scroll.append(make("p", `Samples by their cluster in this clustering (rows) and in ${title} (columns):`, "quiet"), grid);
+  scroll.tabIndex = 0;
+  scroll.setAttribute("role", "region");
+  scroll.setAttribute("aria-label", `Samples in this clustering and in ${title}`);
+  return scroll;
+}
+function clusterings() {
+  data.clusterings.forEach((each, at) => {
+    const box = make("div"), title = at ? `alternative ${at - 1}` : "this clustering";
+    box.append(make("h3", title[0].toUpperCase() + title.slice(1)), facts(each, !at));
+    box.append(each.projection ? cloud(each.projection, each.clusters, title).svg : make("p", each.note, "quiet"));
+    if (each.profiles.length) box.append(make("h4", "What it is made of"), parts(each));
+    if (at) box.append(cross(each, title));
+    find("clusterings").append(box);
+  });
+}

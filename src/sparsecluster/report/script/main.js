@@ -1,0 +1,35 @@
+// ---- the page
+for (const [name, each] of Object.entries(data.curves)) curve(name, each);
+projection();
+heatmap();
+profiles();
+clusterings();
+
+// Columns are shown if any row has them.
+const has = (rows, key) => rows.some((r) => r[key] !== undefined);
+const yes = (value) => (value ? "yes" : "no");
+const inCluster = (c) => (c < 0 ? "none" : c);
+const shown = (rows, columns) => columns.filter((column) => !column.key || has(rows, column.key));
+const { rows: features } = data.features, { rows: samples } = data.samples, { rows: outliers } = data.outliers;
+table("features", shown(features, [
+  { title: "feature", text: true, value: (r) => r.name },
+  { title: "chosen", text: true, value: (r) => yes(r.chosen) },
+  { title: "core", key: "core", text: true, value: (r) => yes(r.core) },
+  { title: "score", value: (r) => r.score },
+  { title: "weight", key: "weight", value: (r) => r.weight },
+  ...data.sizes.map((_, c) => ({ title: `cluster ${c}`, key: "centers", value: (r) => r.centers?.[c] ?? "" })),
+]), features, "features");
+table("samples", shown(samples, [
+  { title: "sample", text: true, value: (r) => r.id },
+  { title: "cluster", value: (r) => inCluster(r.cluster) },
+  { title: "distance", key: "distance", value: (r) => r.distance },
+  { title: "second best", key: "second", value: (r) => r.second },
+  { title: "silhouette", key: "silhouette", value: (r) => r.silhouette },
+  { title: "outlier score", key: "outlier_score", value: (r) => r.outlier_score },
+]), samples, "samples");
+if (outliers.length) table("outliers", shown(outliers, [
+  { title: "sample", text: true, value: (r) => r.id },
+  { title: "outlier score", key: "score", value: (r) => r.score },
+  { title: "nearest cluster", key: "nearest", value: (r) => r.nearest },
+]), outliers, "outliers");
+document.documentElement.dataset.ready = "yes";

@@ -1,0 +1,47 @@
+const data = JSON.parse(document.getElementById("data").textContent);
+// Color and mark of every cluster, and of samples in no cluster (-1), the same that matplotlib draws.
+const look = (c) => (c < 0 ? data.no_cluster : data.palette[c]);
+const nameOf = (c) => (c < 0 ? "no cluster" : `cluster ${c}`);
+// All clusters and, if there are samples in none, -1.
+const groups = [...data.sizes.keys(), ...(data.n_outliers ? [-1] : [])];
+const sizeOf = (c) => (c < 0 ? data.n_outliers : data.sizes[c]);
+const svgNS = "http://www.w3.org/2000/svg";
+const find = (id) => document.getElementById(id);
+const make = (tag, text, className) => {
+  const node = document.createElement(tag);
+  if (text !== undefined) node.textContent = text;
+  if (className) node.className = className;
+  return node;
+};
+const draw = (tag, attributes) => {
+  const node = document.createElementNS(svgNS, tag);
+  for (const [key, value] of Object.entries(attributes)) node.setAttribute(key, value);
+  return node;
+};
+// The mark of a cluster, of a radius in pixels, at a place of a drawing.
+const mark = (c, radius, x, y) => draw("path", { d: look(c).path, fill: look(c).color, class: "mark", transform: `translate(${x} ${y}) scale(${radius})` });
+const swatch = (c) => {
+  const node = draw("svg", { viewBox: "-7 -7 14 14", class: "swatch", "aria-hidden": "true" });
+  node.append(mark(c, 4.6, 0, 0));
+  return node;
+};
+const percent = (share) => `${Math.round(100 * share)}%`;
+const number = (value) => (value === null || value === undefined ? "" : typeof value === "number" ? +value.toPrecision(4) : value);
+
+// A line that begins with a name. A name that is written from right to left does not turn the rest of the line.
+const line = (name, text) => {
+  const node = make("li");
+  node.append(make("bdi", name), text);
+  return node;
+};
+
+// ---- a tooltip beside the pointer
+const tip = find("tip");
+const showTip = (event, text) => {
+  tip.textContent = text;
+  tip.style.visibility = "visible";
+  const box = tip.getBoundingClientRect();
+  tip.style.left = Math.max(4, Math.min(event.clientX + 14, innerWidth - box.width - 6)) + "px";
+  tip.style.top = Math.max(4, Math.min(event.clientY + 14, innerHeight - box.height - 6)) + "px";
+};
+const hideTip = () => { tip.style.visibility = "hidden"; };
