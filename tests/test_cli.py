@@ -40,12 +40,14 @@ def demo():
 
 
 def test_demo_tells_clusters_features_gap_and_time(demo):
+    assert "Number of clusters: 3, chosen among 2 to 10 by the BIC." in demo
     sizes = re.search(r"3 clusters of (\d+), (\d+), (\d+) samples", demo).groups()
     assert sum(map(int, sizes)) == 90
     chosen = re.search(r"(\d+) of 500 features chosen", demo)[1]
     assert f"Gap statistic for each number of features, largest at {chosen}" in demo
     assert "█" in demo
-    assert re.search(r"Tuning the number of features \(1 to 500\) and fitting took \d+\.\d s", demo)
+    assert re.search(r"the \d+ with the highest scores are enough to find the clusters again", demo)
+    assert re.search(r"Choosing the numbers of clusters and features and fitting took \d+\.\d s", demo)
 
 
 def test_demo_compares_with_plain_k_means_and_with_the_limit(demo):

@@ -9,7 +9,15 @@ import pytest
 import scipy.sparse as sp
 from typer.testing import CliRunner
 
-from sparsecluster import ExpressionScaler, SASClustering, adjusted_rand_index, error_rate, load_model, rand_index
+from sparsecluster import (
+    ExpressionScaler,
+    SASClustering,
+    adjusted_rand_index,
+    error_rate,
+    expression_clustering,
+    load_model,
+    rand_index,
+)
 from sparsecluster._data import reading
 from sparsecluster.cli import app
 from sparsecluster.datasets import mixed_groups, shifted_groups
@@ -21,7 +29,7 @@ from sparsecluster.report import report_page, summarize
 
 pd = pytest.importorskip("pandas")
 
-FILES = ["features.csv", "gap.csv", "labels.csv", "model.json", "report.html", "summary.json"]
+FILES = ["core.csv", "features.csv", "gap.csv", "labels.csv", "model.json", "report.html", "summary.json"]
 FULL = shifted_groups(mu=3.0, n_features=12, n_useful=4, group_size=12, seed=0)
 ROWS = np.r_[0:12, 12:22, 24:32]
 IDS = [f"sample {i}" for i in range(30)]
@@ -53,10 +61,16 @@ def read(file):
     return pd.read_csv(file, dtype={"id": str}, keep_default_na=False, na_values=[""])
 
 
+def files_of(estimator):
+    """The files that are written of a fit: the gap only if it was computed, and alternatives only if there are any."""
+    given = {"gap.csv"} if estimator.gap_curve_ is None else set()
+    return sorted({*FILES, *(["alternatives.csv"] if estimator.alternatives_ else [])} - given)
+
+
 def assert_written(out, estimator, X, ids, names):
     """Every file is there, can be read, and says what the estimator does."""
-    assert sorted(each.name for each in out.iterdir()) == FILES
-    labels, features, gap = (read(out / f"{name}.csv") for name in ("labels", "features", "gap"))
+    assert sorted(each.name for each in out.iterdir()) == files_of(estimator)
+    labels, features = (read(out / f"{name}.csv") for name in ("labels", "features"))
     assert labels["id"].tolist() == list(ids)
     assert labels["cluster"].tolist() == estimator.labels_.tolist()
     view = inspect(estimator, X, list(ids), list(names))
@@ -66,11 +80,20 @@ def assert_written(out, estimator, X, ids, names):
     order = sorted(range(len(names)), key=lambda a: (not estimator.support_[a], -estimator.feature_scores_[a]))
     assert features["name"].tolist() == [names[a] for a in order]
     assert features["chosen"].tolist() == estimator.support_[order].tolist()
+    assert features["core"].tolist() == estimator.core_support_[order].tolist()
     np.testing.assert_allclose(features["score"], estimator.feature_scores_[order], atol=2e-6)
     centers = features[[f"cluster_{c}" for c in range(estimator.n_clusters)]].to_numpy(dtype=object).T
     for one, other in zip(centers.ravel(), estimator.cluster_centers_[:, order].ravel(), strict=True):
         assert one == other if isinstance(other, str) else float(one) == pytest.approx(other, rel=1e-9)
-    pd.testing.assert_frame_equal(gap.set_index("s"), estimator.gap_curve_.frame(), rtol=1e-9)
+    for name, curve in {"gap": estimator.gap_curve_, "core": estimator.core_curve_}.items():
+        if curve is not None:
+            written = read(out / f"{name}.csv").set_index(curve.parameter)
+            pd.testing.assert_frame_equal(written, curve.frame(), rtol=1e-9)
+    if estimator.alternatives_:
+        others = read(out / "alternatives.csv")
+        assert others["id"].tolist() == list(ids)
+        for number, other in enumerate(estimator.alternatives_):
+            assert others[f"alternative_{number}"].tolist() == other.labels.tolist()
     summary = json.loads((out / "summary.json").read_text(encoding="utf-8"))
     assert (summary["sizes"], summary["n_samples"]) == (np.bincount(estimator.labels_).tolist(), len(ids))
     assert summary["samples"] == summarize(view)["samples"]
@@ -132,9 +155,11 @@ def test_genes_in_rows_with_the_preset_for_expression(tmp_path):
     assert "12 rows are features, 30 columns are samples" in told
     assert "the values were transformed by log2(1 + x), and each sample was centered and scaled" in told
     X = pd.DataFrame(ExpressionScaler().fit_transform(counts), index=IDS, columns=counts.columns)
-    assert_written(out, SASClustering(3).fit(X), X, IDS, list(counts.columns))
+    found = expression_clustering(3).fit(counts)[-1]
+    assert_written(out, found, X, IDS, list(counts.columns))
     # The model knows how its tables are prepared.
-    assert read_model(out / "model.json").preset == {"name": "expression", "log": True}
+    preset = {"name": "expression", "log": True, "clip": False, "total": None}
+    assert read_model(out / "model.json").preset == preset
     assert_predicts(out, file, "--transpose")
 
 
@@ -219,7 +244,9 @@ def test_json_says_the_main_numbers_and_the_files(tmp_path, file):
     assert told["explained"] == pytest.approx(found.feature_scores_[found.support_].mean())
     measures = {"rand": rand_index, "ari": adjusted_rand_index, "error": error_rate}
     assert told["truth"] == {key: measure(GROUPS, found.labels_) for key, measure in measures.items()}
-    assert sorted(told["files"]) == [str(out / name) for name in FILES if name != "gap.csv"]
+    assert sorted(told["files"]) == [str(out / name) for name in files_of(found) if name != "gap.csv"]
+    numbers = (told["n_core"], told["n_outliers"], told["n_alternatives"])
+    assert numbers == (found.core_size_, 0, len(found.alternatives_))
 
 
 @pytest.mark.parametrize("truth", [(), ("--truth", "group")])
@@ -237,7 +264,9 @@ def test_all_files_come_from_one_reading_of_the_table(tmp_path, monkeypatch, tru
 
 def test_quiet_prints_nothing_and_writes_everything(tmp_path, file):
     assert done("fit", file, "-k", 3, "-q", "--out", tmp_path / "out") == ""
-    assert sorted(each.name for each in (tmp_path / "out").iterdir()) == FILES
+    written = {each.name for each in (tmp_path / "out").iterdir()}
+    assert written >= set(FILES)
+    assert written - {"alternatives.csv"} == set(FILES)
 
 
 def test_an_empty_and_a_constant_column_are_noted_without_a_warning_of_python(tmp_path, recwarn):

@@ -137,6 +137,12 @@ DAMAGES = {
     "scores of other columns": (("fitted", "feature_scores_"), {"array": [0.5], "kind": "f"}),
     "centers of another shape": (("fitted", "cluster_centers_"), {"array": [[0.5]], "kind": "f"}),
     "labels beyond all numbers": (("fitted", "labels_"), {"array": [10**30], "kind": "i"}),
+    "another number of clusters": (("fitted", "n_clusters_"), 4),
+    "a core of other columns": (("fitted", "core_support_"), {"array": [True], "kind": "b"}),
+    "a core of numbers": (("fitted", "core_support_"), {"array": [1] * 15, "kind": "i"}),
+    "a core of half a feature": (("fitted", "core_size_"), 0.5),
+    "a curve that is a number": (("fitted", "core_curve_"), 3),
+    "scores of other samples": (("fitted", "outlier_scores_"), {"array": [1.0], "kind": "f"}),
     "labels of no kind": (("fitted", "labels_"), {"array": [0], "kind": "V"}),
     "clusters that are a list": (("clusters",), {"list": []}),
     "clusters that are another piece": (

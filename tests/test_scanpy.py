@@ -24,22 +24,30 @@ def cells(values=X):
 
 def assert_written(adata, found, key="sas", genes=slice(None)):
     assert adata.obs[key].dtype == "category"
-    assert adata.obs[key].cat.categories.tolist() == [str(c) for c in range(found.n_clusters)]
-    assert adata.obs[key].astype(int).tolist() == found.labels_.tolist()
-    chosen, scores = adata.var[f"{key}_chosen"], adata.var[f"{key}_score"]
-    assert chosen.dtype == bool
+    outside = found.labels_ == -1
+    names = [*(str(c) for c in range(found.n_clusters_)), *(["outlier"] if outside.any() else [])]
+    assert adata.obs[key].cat.categories.tolist() == names
+    assert adata.obs[key].tolist() == ["outlier" if c == -1 else str(c) for c in found.labels_]
+    chosen, core, scores = (adata.var[f"{key}_{name}"] for name in ("chosen", "core", "score"))
+    assert chosen.dtype == core.dtype == bool
     np.testing.assert_array_equal(chosen.to_numpy()[genes], found.support_)
+    np.testing.assert_array_equal(core.to_numpy()[genes], found.core_support_)
     np.testing.assert_array_equal(scores.to_numpy()[genes], found.feature_scores_)
     told = adata.uns[key]
     assert told["n_chosen"] == found.support_.sum() == chosen.sum()
+    assert told["core_size"] == found.core_size_ == core.sum()
+    assert (told["n_clusters"], told["n_outliers"]) == (found.n_clusters_, outside.sum())
     assert told["objective"] == found.objective_
     assert told["version"] == sparsecluster.__version__
-    assert told["params"]["n_clusters"] == str(found.n_clusters)
+    assert told["params"]["n_clusters"] == repr(found.n_clusters)
     if found.gap_curve_ is not None:
         for name, values in (("s", "values"), ("gap", "score"), ("error", "error")):
             np.testing.assert_array_equal(told["gap"][name], getattr(found.gap_curve_, values))
     else:
         assert told["gap"] == {}
+    if found.n_clusters_curve_ is not None:
+        np.testing.assert_array_equal(told["n_clusters_curve"]["k"], found.n_clusters_curve_.values)
+        np.testing.assert_array_equal(told["n_clusters_curve"]["bic"], found.n_clusters_curve_.score)
 
 
 def test_clusters_genes_and_parameters_are_written():
@@ -97,12 +105,54 @@ def test_two_results_stand_beside_each_other():
     assert_written(adata, SASClustering(2, n_features_to_select=2).fit(X))
 
 
-@pytest.mark.parametrize("parameters", [{}, {"n_features_to_select": 4}])
+@pytest.mark.parametrize("asked", ["auto", [2, 3, 4], range(2, 4)], ids=repr)
+def test_the_number_of_clusters_may_be_chosen(asked):
+    adata = cells()
+    ssc.sas(adata, asked, max_clusters=4, n_features_to_select=4)
+    assert_written(adata, SASClustering(asked, max_clusters=4, n_features_to_select=4).fit(X))
+    assert adata.uns["sas"]["params"]["n_clusters"] == repr(asked)
+
+
+def test_the_number_of_clusters_is_chosen_unless_it_is_given():
+    adata = cells()
+    ssc.sas(adata, max_clusters=3, n_features_to_select=4)
+    assert_written(adata, SASClustering("auto", max_clusters=3, n_features_to_select=4).fit(X))
+    assert adata.uns["sas"]["n_clusters_curve"]["k"].tolist() == [2, 3]
+
+
+def far_cells():
+    far = X.copy()
+    far[[3, 20]] = 40.0 + np.arange(40).reshape(2, 20)
+    return far
+
+
+def test_cells_in_no_cluster_are_a_category_of_their_own():
+    adata = cells(far_cells())
+    ssc.sas(adata, 3, n_features_to_select=4, trim=0.1)
+    assert_written(adata, SASClustering(3, n_features_to_select=4, trim=0.1).fit(far_cells()))
+    assert np.flatnonzero(adata.obs["sas"] == "outlier").tolist() == [3, 20]
+    assert adata.obs["sas"].notna().all()
+
+
+def test_a_core_that_is_not_sought_is_not_left_from_an_earlier_result():
+    adata = cells()
+    ssc.sas(adata, 3, n_features_to_select=4)
+    ssc.sas(adata, 3, n_features_to_select=4, core_agreement=None)
+    assert "sas_core" not in adata.var
+    assert "core_size" not in adata.uns["sas"]
+
+
+CHOSEN = {"n_clusters": [2, 3], "n_features_to_select": 4, "trim": 0.1}
+
+
+@pytest.mark.parametrize("parameters", [{}, {"n_features_to_select": 4}, {"criterion": "bic"}, CHOSEN])
 def test_results_come_back_from_a_file(tmp_path, parameters):
-    adata = cells(sp.csr_matrix(X))
-    ssc.sas(adata, 3, **parameters)
+    table, parameters = sp.csr_matrix(far_cells() if "trim" in parameters else X), {"n_clusters": 3, **parameters}
+    adata = cells(table)
+    ssc.sas(adata, **parameters)
     adata.write_h5ad(tmp_path / "cells.h5ad")
-    assert_written(anndata.read_h5ad(tmp_path / "cells.h5ad"), SASClustering(3, **parameters).fit(sp.csr_matrix(X)))
+    found = SASClustering(**parameters).fit(table)
+    assert_written(anndata.read_h5ad(tmp_path / "cells.h5ad"), found)
 
 
 def test_what_is_not_there_is_named():
@@ -145,6 +195,16 @@ def test_the_picture_shows_every_cell_in_the_chosen_and_in_all_genes(plt, kind):
         assert [len(line.get_xdata()) for line in ax.lines[:3]] == sizes
     told = [text.get_text() for text in axes[0].figure.legends[0].get_texts()]
     assert told == [f"cluster {c} ({size} samples)" for c, size in enumerate(sizes)]
+
+
+def test_cells_in_no_cluster_are_gray_in_the_picture(plt):
+    adata = cells(far_cells())
+    ssc.sas(adata, 3, n_features_to_select=4, trim=0.1)
+    axes = ssc.plot(adata)
+    told = [text.get_text() for text in axes[0].figure.legends[0].get_texts()]
+    assert told[-1] == "no cluster (2 samples)"
+    assert len(told) == 4
+    assert len(axes[0].lines[3].get_xdata()) == 2
 
 
 def test_the_picture_is_the_projection_of_the_fit(plt):

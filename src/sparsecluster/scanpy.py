@@ -2,7 +2,7 @@
 
     import sparsecluster.scanpy as ssc
 
-    ssc.sas(adata, n_clusters=5)  # adds obs["sas"], var["sas_chosen"], var["sas_score"] and uns["sas"] to adata
+    ssc.sas(adata)  # adds obs["sas"], var["sas_chosen"], var["sas_core"], var["sas_score"] and uns["sas"] to adata
     ssc.plot(adata)  # the clusters in the chosen genes and in all genes
 
 Only the package anndata is required, not scanpy itself.
@@ -14,13 +14,21 @@ from typing import Any
 
 import numpy as np
 
+from ._search.curve import TuningCurve
 from ._version import __version__
+from .methods._base import OUTLIER
+from .methods._clusters import NClusters
 from .methods.sas import SASClustering
+
+# The category of cells in no cluster.
+NO_CLUSTER = "outlier"
+# The columns of genes, by the attributes that they hold.
+COLUMNS = {"support_": "chosen", "core_support_": "core", "feature_scores_": "score"}
 
 
 def sas(
     adata: Any,
-    n_clusters: int,
+    n_clusters: NClusters = "auto",
     *,
     layer: str | None = None,
     use_highly_variable: bool | None = None,
@@ -34,8 +42,8 @@ def sas(
     ----------
     adata : AnnData of shape (n_cells, n_genes)
         Cells to cluster. A sparse matrix stays sparse.
-    n_clusters : int
-        Number of clusters.
+    n_clusters : int, sequence of int or "auto", default="auto"
+        Number of clusters. With several numbers, one of them is chosen; "auto" chooses among 2 to 10.
     layer : str, default=None
         Layer to use instead of `adata.X`.
     use_highly_variable : bool, default=None
@@ -53,9 +61,12 @@ def sas(
     AnnData or None
         The copy if `copy=True`, and None otherwise. The following results are added:
 
-        - `obs[key_added]`: the cluster of each cell, as a category "0", "1", ..., where "0" is the largest cluster;
-        - `var[key_added + "_chosen"]` and `var[key_added + "_score"]`: whether each gene was chosen, and its score;
-        - `uns[key_added]`: the parameters, the number of chosen genes, the objective and the gap curve.
+        - `obs[key_added]`: the cluster of each cell, as a category "0", "1", ..., where "0" is the largest cluster, and
+          "outlier" for cells in no cluster, of which there are some only if `trim` is given;
+        - `var[key_added + "_chosen"]`, `var[key_added + "_core"]` and `var[key_added + "_score"]`: whether each gene
+          was chosen, whether it is one of those that are enough to find the clusters again, and its score;
+        - `uns[key_added]`: the parameters, the objective, the numbers of clusters, of chosen genes, of core genes and
+          of cells in no cluster, and the curves by which the numbers of clusters and of genes were chosen.
 
     Examples
     --------
@@ -74,20 +85,41 @@ def sas(
     genes = _genes(adata, use_highly_variable)
     X = _values(adata, layer)
     found = SASClustering(n_clusters, **parameters).fit(X if genes.all() else X[:, genes])
-    names = [str(c) for c in range(int(n_clusters))]
-    adata.obs[key_added] = pd.Categorical.from_codes(found.labels_, pd.Index(names))
-    chosen, scores = np.zeros(adata.n_vars, bool), np.zeros(adata.n_vars)
-    chosen[genes], scores[genes] = found.support_, found.feature_scores_
-    adata.var[f"{key_added}_chosen"], adata.var[f"{key_added}_score"] = chosen, scores
-    curve = found.gap_curve_
+    outside = found.labels_ == OUTLIER
+    names = [*map(str, range(found.n_clusters_)), *([NO_CLUSTER] if outside.any() else [])]
+    codes = np.where(outside, found.n_clusters_, found.labels_)
+    adata.obs[key_added] = pd.Categorical.from_codes(codes, pd.Index(names))
+    for name, what in COLUMNS.items():
+        column = f"{key_added}_{what}"
+        if hasattr(found, name):
+            values = np.zeros(adata.n_vars, getattr(found, name).dtype)
+            values[genes] = getattr(found, name)
+            adata.var[column] = values
+        elif column in adata.var:
+            # It is left from an earlier result.
+            del adata.var[column]
     adata.uns[key_added] = {
         "params": {key: repr(value) for key, value in found.get_params(deep=False).items()},
         "version": __version__,
-        "n_chosen": int(chosen.sum()),
+        "n_clusters": int(found.n_clusters_),
+        "n_chosen": int(found.support_.sum()),
+        "n_outliers": int(outside.sum()),
         "objective": float(found.objective_),
-        "gap": {} if curve is None else {"s": curve.values, "gap": curve.score, "error": curve.error},
+        "gap": _as_arrays(found.gap_curve_),
+        "bic": _as_arrays(found.bic_curve_),
+        "n_clusters_curve": _as_arrays(found.n_clusters_curve_),
     }
+    if hasattr(found, "core_size_"):
+        adata.uns[key_added]["core_size"] = int(found.core_size_)
     return adata if copy else None
+
+
+def _as_arrays(curve: TuningCurve | None) -> dict[str, Any]:
+    """Return a curve as arrays by name, which can be written to a file; nothing if there is no curve."""
+    if curve is None:
+        return {}
+    arrays = {curve.parameter: curve.values, curve.criterion: curve.score}
+    return arrays if curve.error is None else {**arrays, "error": curve.error}
 
 
 def _values(adata: Any, layer: str | None) -> Any:
@@ -142,7 +174,8 @@ def plot(adata: Any, key: str = "sas", layer: str | None = None, axes: Any = Non
         )
     clusters = adata.obs[key].astype(str)
     # Clusters are sorted as numbers, not as text.
-    order = {name: c for c, name in enumerate(sorted(set(clusters), key=lambda name: (len(name), name)))}
+    order = {name: c for c, name in enumerate(sorted({*clusters} - {NO_CLUSTER}, key=lambda name: (len(name), name)))}
+    order[NO_CLUSTER] = OUTLIER
     parameters = adata.uns.get(key, {}).get("params", {})
     view = view_of_numbers(
         _values(adata, layer),

@@ -13,7 +13,14 @@ from .errors import plainly
 @plainly
 def compare(
     data: Annotated[str, typer.Argument(help="Table: CSV, TSV, Parquet, Excel, ...; - for standard input.")],
-    clusters: Annotated[int, typer.Option("--clusters", "-k", help="Number of clusters.")],
+    clusters: Annotated[
+        str,
+        typer.Option(
+            "--clusters",
+            "-k",
+            help="Number of clusters, or several among which every method chooses: 2-6, 2,4,8 or auto.",
+        ),
+    ],
     truth: Annotated[str | None, typer.Option(help="Column with the true groups, only used for comparison.")] = None,
     methods: Annotated[str, typer.Option(help="Names separated by commas, or all; see `sparsecluster methods`.")] = "",
     repeats: Annotated[int, typer.Option(help="Number of fits per method, with different seeds.", min=1)] = 3,
@@ -41,8 +48,9 @@ def compare(
     from .._utils.files import write
     from ..inspection.compare import USUAL, compare_methods
     from ..methods.registry import METHODS
-    from .shared import load
+    from .shared import clusters_of, load
 
+    n_clusters = clusters_of(clusters)
     names = [name.strip() for name in methods.split(",") if name.strip()]
     chosen = list(METHODS) if names == ["all"] else names or list(USUAL)
     if quiet and out is None:
@@ -50,7 +58,7 @@ def compare(
     loaded = load(data, id_=id_, truth=truth, drop=drop, transpose=transpose, sheet=sheet, encoding=encoding)
     found = compare_methods(
         loaded.X,
-        clusters,
+        n_clusters,
         methods=chosen,
         truth=None if loaded.truth is None else loaded.truth.to_numpy().astype(str),
         repeats=repeats,

@@ -20,6 +20,8 @@ def demo(
 ) -> None:
     """Simulate a difficult design of the paper, and compare SAS clustering with plain K-means.
 
+    SAS clustering chooses the number of clusters and of features. K-means is told that there are three groups.
+
     Example: sparsecluster demo --mu 0.7 --seed 3
     """
     from rich.console import Console
@@ -43,13 +45,16 @@ def demo(
         )
     )
     # A small fit compiles the kernels first, so that the time shown does not include the compilation.
-    SASClustering(n_clusters=3, n_permutations=1).fit(X[:, :60])
+    SASClustering(n_clusters=[2, 3], n_permutations=1).fit(X[:, :60])
     began = time.perf_counter()
-    sas = SASClustering(n_clusters=3, n_jobs=jobs, random_state=seed).fit(X)
+    sas = SASClustering(n_clusters="auto", n_jobs=jobs, random_state=seed).fit(X)
     seconds = time.perf_counter() - began
-    curve, chosen = sas.gap_curve_, sas.get_support()
+    clusters, curve, chosen = sas.n_clusters_curve_, sas.gap_curve_, sas.get_support()
+    assert clusters is not None
     assert curve is not None
 
+    tried = f"{clusters.values[0]} to {clusters.values[-1]}"
+    console.print(f"Number of clusters: {clusters.chosen}, chosen among {tried} by the BIC.")
     console.print(sas.summary() + "\n")
     console.print(f"Gap statistic for each number of features, largest at {curve.chosen}:")
     console.print(curve_plot(curve.values, curve.score, mark=curve.chosen) + "\n")
@@ -63,4 +68,4 @@ def demo(
     told = rand_index(truth, plain.fit_predict(standard[:, useful]))
     table.add_row("K-means on the useful features", "the 50 useful ones", f"{told:.3f}")
     console.print(table)
-    console.print(f"Tuning the number of features (1 to {features}) and fitting took {seconds:.1f} s.")
+    console.print(f"Choosing the numbers of clusters and features and fitting took {seconds:.1f} s.")

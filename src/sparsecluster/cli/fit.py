@@ -19,14 +19,40 @@ def fit(
     data: Annotated[
         str, typer.Argument(help="Table: CSV, TSV, Parquet, Feather, Excel, NumPy, H5AD or MTX; - for standard input.")
     ],
-    clusters: Annotated[int, typer.Option("--clusters", "-k", help="Number of clusters.")],
-    size: Annotated[
-        str, typer.Option("--size", "-s", help="Number of features, a share such as 0.1, or auto.")
+    clusters: Annotated[
+        str,
+        typer.Option(
+            "--clusters",
+            "-k",
+            help="Number of clusters, or several to choose from, such as 2-6 or 2,4,8; auto tries 2-10.",
+        ),
     ] = "auto",
+    max_clusters: Annotated[int | None, typer.Option(help="Largest number of clusters that -k auto tries.")] = None,
+    cluster_criterion: Annotated[
+        str | None,
+        typer.Option(
+            help="Criterion by which the number of clusters is chosen: bic, gap, gap_uniform, logdet_gap, "
+            "prediction_strength or stadion.",
+        ),
+    ] = None,
+    size: Annotated[
+        str,
+        typer.Option(
+            "--size",
+            "-s",
+            help="Number of features, a share such as 0.1, auto, or core: the fewest that give the same clusters.",
+        ),
+    ] = "auto",
+    trim: Annotated[
+        float | None, typer.Option(help="Largest share of the samples to leave out as outliers, such as 0.05.")
+    ] = None,
     method: Annotated[str, typer.Option(help="Name of a method; see `sparsecluster methods`.")] = "sas",
     metric: Annotated[
         str, typer.Option(help="Dissimilarity: auto, sqeuclidean, manhattan, euclidean, hamming or ordinal.")
     ] = "auto",
+    criterion: Annotated[
+        str | None, typer.Option(help="Criterion by which the number of features is chosen (sas): gap or bic.")
+    ] = None,
     null: Annotated[
         str | None,
         typer.Option(help="Reference for the gap statistic (sas): refit, or fixed, which selects fewer features."),
@@ -41,7 +67,8 @@ def fit(
         bool, typer.Option("--transpose", help="The table has features in rows and samples in columns.")
     ] = False,
     preset: Annotated[
-        str | None, typer.Option(help="expression: center and scale each sample of gene-expression data.")
+        str | None,
+        typer.Option(help="expression: prepare the samples of gene-expression data, and select the core genes."),
     ] = None,
     sheet: Annotated[str | None, typer.Option(help="Sheet of an Excel file; by default, the first.")] = None,
     encoding: Annotated[str | None, typer.Option(help="Encoding of a text file; by default, UTF-8.")] = None,
@@ -57,22 +84,41 @@ def fit(
 ) -> None:
     """Find the clusters in a table and the features that distinguish them.
 
-    Writes labels.csv, features.csv, summary.json, model.json and report.html, and gap.csv if the number of features is
-    tuned.
+    Writes labels.csv, features.csv, summary.json, model.json and report.html, alternatives.csv if there are other good
+    clusterings, and the curves by which the number of clusters (n_clusters.csv), of features (gap.csv, ...) and of core
+    features (core.csv) were chosen.
 
     Examples:
 
-      sparsecluster fit samples.csv -k 3
+      sparsecluster fit samples.csv
+
+      sparsecluster fit samples.csv -k 2-6 --size core
 
       sparsecluster fit genes.tsv -k 4 --transpose --preset expression --out genes
 
       cat table.csv | sparsecluster fit - -k 2 --truth group --json
     """
+    from .._utils.checks import check_choice
     from ..inspection import inspect
+    from ..inspection.agreement import in_clusters
     from ..metrics import adjusted_rand_index, error_rate, rand_index
     from ..report import summarize
-    from .shared import command_line, load, prepared, preset_of, say
+    from .shared import clusters_of, command_line, load, prepared, preset_of, say
 
+    asked = {
+        "max_clusters": max_clusters,
+        "cluster_criterion": cluster_criterion,
+        "n_features_to_select": size,
+        "trim": trim,
+        "metric": metric,
+        "criterion": criterion,
+        "null": null,
+        "rule": rule,
+    }
+    given = {"random_state": seed, "n_jobs": jobs, "verbose": False if quiet else verbose or "auto"}
+    if preset is not None:
+        check_choice("--preset", preset, list(PRESETS))
+    estimator = _estimator(method, clusters_of(clusters), asked, given, preset)
     loaded = load(
         data,
         id_=id_,
@@ -86,24 +132,23 @@ def fit(
     )
     preparation, told = preset_of(preset, loaded.X)
     X = prepared(loaded.X, preparation)
-    asked = {"n_features_to_select": size, "metric": metric, "null": null, "rule": rule}
-    given = {"random_state": seed, "n_jobs": jobs, "verbose": False if quiet else verbose or "auto"}
-    estimator = _estimator(method, clusters, asked, given)
     found, reading, warned = _fitted(estimator, X)
     notes = [*loaded.notes, *told, *warned]
     title = "Sparse clustering" if data == "-" else f"Clusters in {Path(data).name}"
     view = inspect(found, reading, loaded.ids, loaded.names)
     result = summarize(view, title=title, notes=notes, command=command_line())
     if loaded.truth is not None:
-        known = loaded.truth.to_numpy().astype(str)
+        known, labels = in_clusters(loaded.truth.to_numpy().astype(str), found.labels_)
         result["truth"] = {
-            "rand": rand_index(known, found.labels_),
-            "ari": adjusted_rand_index(known, found.labels_),
-            "error": error_rate(known, found.labels_),
+            "rand": rand_index(known, labels),
+            "ari": adjusted_rand_index(known, labels),
+            "error": error_rate(known, labels),
         }
     files = write_results(out, found, view, result, preparation, report)
     if as_json:
-        short = {key: result[key] for key in ("n_samples", "n_features", "n_chosen", "sizes", "explained", "warnings")}
+        short = {key: result[key] for key in SHORT}
+        short["n_core"] = result["core"] and result["core"]["count"]
+        short["n_alternatives"] = len(view.alternatives)
         typer.echo(json.dumps({**short, "truth": result.get("truth"), "files": [str(file) for file in files]}))
         return
     for line in (*result["sentences"], *(f"Warning: {each}" for each in result["warnings"])):
@@ -112,41 +157,59 @@ def fit(
         say(f"Note: {note}", quiet)
     if "truth" in result:
         agreement = result["truth"]
-        say(f"Agreement with {truth!r}: Rand index {agreement['rand']:.3f}, adjusted Rand index "
+        among = " among the samples in clusters" if view.n_outliers else ""
+        say(f"Agreement with {truth!r}{among}: Rand index {agreement['rand']:.3f}, adjusted Rand index "
             f"{agreement['ari']:.3f}, error rate {agreement['error']:.3f}.", quiet)  # fmt: skip
     say(f"The results were written to {out}: {', '.join(file.name for file in files)}.", quiet)
 
 
-# Parameters that only some methods have, with their options, and the values of options that were not given.
-OPTIONS = {"n_features_to_select": "--size", "metric": "--metric", "null": "--null", "rule": "--rule"}
+# The numbers of a result that are printed as JSON.
+SHORT = ("n_samples", "n_features", "n_chosen", "sizes", "n_outliers", "explained", "warnings")
+# Options whose names are not those of the parameters, and the values of options that were not given.
+OPTIONS = {"n_features_to_select": "--size"}
 NOTHING = ("auto", None)
+# The parameters that suit the data of each preset, by the name of the table that has them.
+PRESETS = {"expression": "EXPRESSION"}
 
 
-def _estimator(method: str, k: int, asked: dict[str, Any], given: dict[str, Any]) -> Any:
-    """Return the estimator with its parameters. An option that the method does not have is an error."""
+def _estimator(
+    method: str, k: int | list[int] | str, asked: dict[str, Any], given: dict[str, Any], preset: str | None
+) -> Any:
+    """Return the estimator with its parameters, which are checked before the table is read.
+
+    An option that the method does not have, or that would have no effect, is an error. The parameters of a preset are
+    used as far as the method has them, unless an option says otherwise.
+    """
+    from .. import preprocessing
     from ..methods.registry import make_method
 
+    usual = {} if preset is None else getattr(preprocessing, PRESETS[preset])
+
+    if k != "auto" and asked["max_clusters"] is not None:
+        raise ValueError("--max-clusters is the largest number of clusters that -k auto tries. Leave out -k, or this.")
     made = make_method(method, k)
     takes = made.get_params()
     wanted = {key: value for key, value in asked.items() if value not in NOTHING}
     strange = next((key for key in wanted if key not in takes), None)
     if strange is not None:
-        raise ValueError(f"The method {method!r} has no option {OPTIONS[strange]}. Leave this option out.")
+        option = OPTIONS.get(strange, f"--{strange.replace('_', '-')}")
+        raise ValueError(f"The method {method!r} has no option {option}. Leave this option out.")
     if "n_features_to_select" in wanted:
-        wanted["n_features_to_select"] = _number(wanted["n_features_to_select"])
-    return made.set_params(**{key: value for key, value in given.items() if key in takes}, **wanted)
+        wanted["n_features_to_select"] = _size(wanted["n_features_to_select"])
+    made.set_params(**{key: value for key, value in {**usual, **given, **wanted}.items() if key in takes})
+    made._check()
+    return made
 
 
-def _number(text: str) -> int | float:
-    try:
-        return int(text)
-    except ValueError:
+def _size(text: str) -> int | float | str:
+    if text == "core":
+        return text
+    for kind in (int, float):
         try:
-            return float(text)
+            return kind(text)
         except ValueError:
-            raise ValueError(
-                f'--size must be a number of features, a share such as 0.1, or "auto"; got {text!r}.'
-            ) from None
+            continue
+    raise ValueError(f'--size must be a number of features, a share such as 0.1, "core" or "auto"; got {text!r}.')
 
 
 def _fitted(estimator: Any, X: Any) -> tuple[Any, Any, list[str]]:
@@ -168,13 +231,15 @@ def write_results(
     from .._utils.files import write
     from ..io.models import ModelError, save_model
     from ..report import report_page
-    from .results import features_table, labels_table
+    from .results import alternatives_table, features_table, labels_table
 
     files = [
         write(out / "labels.csv", labels_table(view)),
         write(out / "features.csv", features_table(view)),
     ]
-    files += [write(out / f"{each.criterion}.csv", each.frame().to_csv()) for each in view.curves.values()]
+    if view.alternatives:
+        files.append(write(out / "alternatives.csv", alternatives_table(view)))
+    files += [write(out / CURVE_FILES[name], each.frame().to_csv()) for name, each in view.curves.items()]
     try:
         # A matrix has no column names. With the names from the file, `predict` can find the columns in new tables.
         files.append(save_model(found, out / "model.json", preset=preset, names=view.names))
@@ -190,4 +255,8 @@ def write_results(
     return files
 
 
-ALL_FILES = ("labels.csv", "features.csv", "gap.csv", "instability.csv", "model.json", "summary.json", "report.html")
+CURVE_FILES = {f"{name}_curve_": f"{name}.csv" for name in ("n_clusters", "gap", "bic", "instability", "core")}
+ALL_FILES = (
+    *("labels.csv", "features.csv", "alternatives.csv", *CURVE_FILES.values()),
+    *("model.json", "summary.json", "report.html"),
+)

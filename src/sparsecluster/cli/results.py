@@ -32,29 +32,41 @@ def harmless(cell: Any) -> Any:
 
 
 def labels_table(view: View) -> str:
-    """Return a table with one row per sample: id, cluster, distance to it, second-best cluster and silhouette."""
-    placed, labels = view.places_of_samples(), view.labels.tolist()
-    if placed is None:
-        return as_csv(["id", "cluster"], zip(view.ids, labels, strict=True))
-    distance, silhouette = (np.round(each, 6).tolist() for each in (placed.distance, placed.silhouette))
-    columns = zip(view.ids, labels, distance, placed.second.tolist(), silhouette, strict=True)
-    return as_csv(["id", "cluster", "distance", "second_cluster", "silhouette"], columns)
+    """Return a table with one row per sample.
+
+    The columns are the id, the cluster, and -1 if the sample is in none; for methods with distances, the distance to
+    the cluster, the second-best cluster and the silhouette; and the outlier score, if samples could be left out.
+    """
+    placed, columns = view.places_of_samples(), {"id": view.ids, "cluster": view.labels.tolist()}
+    if placed is not None:
+        columns["distance"] = np.round(placed.distance, 6).tolist()
+        columns["second_cluster"] = placed.second.tolist()
+        columns["silhouette"] = np.round(placed.silhouette, 6).tolist()
+    if view.outlier_scores is not None:
+        columns["outlier_score"] = np.round(view.outlier_scores, 6).tolist()
+    return as_csv(list(columns), zip(*columns.values(), strict=True))
+
+
+def alternatives_table(view: View) -> str:
+    """Return a table with one row per sample: its id, and its cluster in each alternative."""
+    labels = [each.labels.tolist() for each in view.alternatives]
+    header = ["id", *(f"alternative_{number}" for number in range(len(labels)))]
+    return as_csv(header, zip(view.ids, *labels, strict=True))
 
 
 def features_table(view: View) -> str:
     """Return a table with one row per feature, chosen features and high scores first.
 
-    The columns are the name, whether the feature was chosen, its score, its weight for methods with weights, and its
-    center in each cluster.
+    The columns are the name, whether the feature was chosen, whether it is one of the core features if these were
+    sought, its score, its weight for methods with weights, and its center in each cluster.
     """
-    scores, is_chosen, weights, centers = view.scores, view.is_chosen, view.weights, view.centers
-    header = ["name", "chosen", "score"]
-    header += ["weight"] if weights is not None else []
-    header += [f"cluster_{c}" for c in range(len(centers))] if centers is not None else []
-    rows = []
-    for a in np.lexsort((-scores, ~is_chosen)).tolist():
-        row = [view.names[a], int(is_chosen[a]), round(float(scores[a]), 6)]
-        row += [float(weights[a])] if weights is not None else []
-        row += centers[:, a].tolist() if centers is not None else []
-        rows.append(row)
-    return as_csv(header, rows)
+    order = np.lexsort((-view.scores, ~view.is_chosen))
+    columns = {"name": [view.names[a] for a in order.tolist()], "chosen": view.is_chosen[order].astype(int).tolist()}
+    if view.core is not None:
+        columns["core"] = view.is_core[order].astype(int).tolist()
+    columns["score"] = np.round(view.scores[order], 6).tolist()
+    if view.weights is not None:
+        columns["weight"] = view.weights[order].tolist()
+    for c, center in enumerate(() if view.centers is None else view.centers):
+        columns[f"cluster_{c}"] = center[order].tolist()
+    return as_csv(list(columns), zip(*columns.values(), strict=True))

@@ -15,6 +15,27 @@ def command_line() -> str:
     return "sparsecluster " + " ".join(map(shlex.quote, sys.argv[1:]))
 
 
+def clusters_of(text: str) -> int | list[int] | str:
+    """Return the number of clusters that an option asks for, several of them to choose from, or "auto".
+
+    >>> clusters_of("3"), clusters_of("2-5"), clusters_of("2,4,8"), clusters_of("auto")
+    (3, [2, 3, 4, 5], [2, 4, 8], 'auto')
+    """
+    if text == "auto":
+        return text
+    first, dash, last = text.partition("-")
+    try:
+        numbers = [*range(int(first), int(last) + 1)] if dash else [int(each) for each in text.split(",")]
+    except ValueError:
+        numbers = []
+    if not numbers or min(numbers) < 2:
+        raise ValueError(
+            "-k must be a whole number of at least 2, several such as 2,4,8, a range such as 2-6, with the smaller "
+            f'number first, or "auto"; got {text!r}.'
+        )
+    return numbers if len(numbers) > 1 else numbers[0]
+
+
 def load(data: str, *, id_: str | None, truth: str | None, drop: str, transpose: bool, **options: Any) -> Any:
     """Read the user's table."""
     from ..io import Options, read_table
@@ -29,27 +50,27 @@ def prepared(X: Any, preset: Mapping[str, Any] | None) -> Any:
         return X
     from ..preprocessing import ExpressionScaler
 
-    scaler = ExpressionScaler(log=preset["log"])
-    values = scaler.fit_transform(X.toarray() if hasattr(X, "toarray") else X)
-    if hasattr(X, "columns"):
-        import pandas as pd
-
-        return pd.DataFrame(values, index=X.index, columns=X.columns)
-    return values
+    scaler = ExpressionScaler().fit(X)
+    scaler.log_, scaler.clip_, scaler.total_ = preset["log"], preset.get("clip", False), preset.get("total")
+    return scaler.transform(X)
 
 
 def preset_of(word: str | None, X: Any) -> tuple[dict[str, Any] | None, list[str]]:
     """Return what a preset does to this table, as a dictionary and as notes."""
-    from .._utils.checks import check_choice
-
     if word is None:
         return None, []
-    check_choice("--preset", word, ["expression"])
     from ..preprocessing import ExpressionScaler
 
-    log = ExpressionScaler().fit(X.toarray() if hasattr(X, "toarray") else X).log_
-    told = "the values were transformed by log2(1 + x), and " if log else ""
-    return {"name": "expression", "log": log}, [f"Preset expression: {told}each sample was centered and scaled."]
+    scaler = ExpressionScaler().fit(X)
+    below = "negative values were set to 0, and " if scaler.clip_ else ""
+    if hasattr(X, "tocsr"):
+        counts = "each sample was scaled to the same total, and the values were transformed by log2(1 + x)"
+        told = counts if scaler.log_ else "the values are no counts, so they were left unchanged"
+    else:
+        logged = "the values were transformed by log2(1 + x), and " if scaler.log_ else ""
+        told = f"{below}{logged}each sample was centered and scaled"
+    preset = {"name": word, "log": scaler.log_, "clip": scaler.clip_, "total": scaler.total_}
+    return preset, [f"Preset expression: {told}. Genes were not scaled."]
 
 
 def say(text: str, quiet: bool) -> None:

@@ -32,8 +32,6 @@ def report(
         raise ValueError(f"There is no {file}. Give a folder written by `sparsecluster fit`.")
     try:
         summary = json.loads(file.read_text(encoding="utf-8"))
-        if "palette" not in summary:
-            raise ValueError('it has no "palette"')
         page = write(out or file.parent / "report.html", report_page(summary))
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise ValueError(
@@ -43,7 +41,7 @@ def report(
     typer.echo(f"The report was written to {page}.")
 
 
-DESIGNS = ("shifted", "correlated", "many", "bernoulli", "mixed")
+DESIGNS = ("shifted", "diagonal", "correlated", "many", "bernoulli", "mixed")
 
 
 @plainly

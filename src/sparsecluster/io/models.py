@@ -39,8 +39,9 @@ PIECES: dict[str, Any] = {each.__name__: each for each in (Profiles, Profile, Pr
 # Fitted attributes that are saved.
 SAVED = (
     *("n_features_in_", "feature_names_in_", "labels_", "support_", "feature_scores_", "feature_weights_"),
-    *("cluster_centers_", "objective_", "n_iter_", "gap_curve_", "instability_curve_", "l1_bound_", "penalty_"),
-    *("p_values_", "statistics_"),
+    *("cluster_centers_", "objective_", "n_iter_", "gap_curve_", "bic_curve_", "instability_curve_", "l1_bound_"),
+    *("penalty_", "p_values_", "statistics_", "n_clusters_", "n_clusters_curve_", "core_support_", "core_size_"),
+    *("core_curve_", "outlier_scores_"),
 )
 
 
@@ -78,9 +79,10 @@ def save_model(
 ) -> Path:
     """Save a fitted estimator as a JSON file.
 
-    The file contains the parameters, the main results and everything that `predict` and `score` need, but not the data.
-    Models that use precomputed dissimilarities or a function of your own cannot be saved. The file is written
-    completely or not at all.
+    The file contains the parameters, the main results and everything that `predict` and `score` need, but neither the
+    data nor the alternatives; an alternative is saved by saving the estimator that `use_alternative` returns. Models
+    that use precomputed dissimilarities or a function of your own cannot be saved. The file is written completely or
+    not at all.
 
     Parameters
     ----------
@@ -180,6 +182,8 @@ def _encoded(value: Any) -> Any:
         return {"array": [_encoded(each) for each in value.tolist()], "kind": kind if kind in "fibO" else "O"}
     if isinstance(value, np.generic):
         return _encoded(value.item())
+    if isinstance(value, range | set | frozenset):
+        return _encoded(sorted(value))
     if isinstance(value, list | tuple):
         return {"list": [_encoded(each) for each in value]} if isinstance(value, tuple) else [*map(_encoded, value)]
     if isinstance(value, Mapping) and all(isinstance(key, str) for key in value):
@@ -262,6 +266,13 @@ def _line(text: object) -> str:
     return " ".join(str(text).split())
 
 
+def _is_preset(preset: dict[str, Any]) -> bool:
+    """Whether a preset says how samples are prepared. Older files have only `log`."""
+    log, clip, total = preset.get("log"), preset.get("clip", False), preset.get("total")
+    is_total = total is None or (isinstance(total, float) and 0 < total < float("inf"))
+    return isinstance(log, bool) and isinstance(clip, bool) and is_total
+
+
 def _restored(entry: dict[str, Any]) -> SavedModel:
     estimator = ESTIMATORS[entry["estimator"]]()
     known = estimator.get_params(deep=False)
@@ -276,13 +287,16 @@ def _restored(entry: dict[str, Any]) -> SavedModel:
         "there must be one name per column, or none at all",
     )
     _must(
-        preset is None or (isinstance(preset, dict) and isinstance(preset.get("log"), bool)),
-        "preset must be null or an object with a boolean `log`",
+        preset is None or (isinstance(preset, dict) and _is_preset(preset)),
+        "preset must be null or an object with booleans `log` and `clip` and a positive number or null `total`",
     )
     _must(isinstance(entry["has_words"], bool), "has_words must be true or false")
     for key in ("n_chosen", "n_features", "n_left_out"):
         _must(_is_count(entry[key]), f"{key} must be a whole number")
     _check_fits(type(estimator).__name__, fitted, clusters)
+    # Files that were written before the number of clusters could be chosen do not have it.
+    fitted.setdefault("n_clusters_", int(fitted["labels_"].max()) + 1)
+    fitted.setdefault("n_clusters_curve_", None)
     for key, value in fitted.items():
         setattr(estimator, key, value)
     reader = TableReader(names or DefaultNames(len(kinds)), kinds, entry["has_words"])
@@ -357,9 +371,16 @@ def _check_fits(name: str, fitted: dict[str, Any], clusters: Any) -> None:
         "labels_ must be an array of integers",
     )
     k = int(labels.max()) + 1
-    for key, shape in {"feature_scores_": (n,), "feature_names_in_": (n,), "cluster_centers_": (k, n)}.items():
+    shapes = {"feature_scores_": (n,), "feature_names_in_": (n,), "cluster_centers_": (k, n), "core_support_": (n,)}
+    shapes["outlier_scores_"] = labels.shape
+    for key, shape in shapes.items():
         if key in fitted or key == "feature_scores_":
             _must(np.shape(fitted[key]) == shape, f"{key} has the wrong shape")
+    _must(fitted.get("n_clusters_", k) == k, "n_clusters_ must be the number of clusters")
+    _must(_is_count(fitted.get("core_size_", 0)), "core_size_ must be a whole number")
+    _must("core_support_" not in fitted or fitted["core_support_"].dtype == bool, "core_support_ must be a mask")
+    curves = [value for key, value in fitted.items() if key.endswith("_curve_")]
+    _must(all(value is None or isinstance(value, TuningCurve) for value in curves), "a curve must be a tuning curve")
     chosen = int(support.sum())
     _must(type(clusters) is CLUSTERS.get(name, Profiles), "the clusters belong to another method")
     if not isinstance(clusters, Profiles):
