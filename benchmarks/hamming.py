@@ -55,8 +55,8 @@ def main(repeats=20):
         '`metric="hamming"`, s is tuned (B = 25). The tables show the mean Rand index. `s` is the number of features '
         "chosen, and `S* diff S` is the number of useful features missed plus the number of useless features chosen. "
         "The paper's figures are from its Table 4, with 50 repeats; both of its methods cluster by K-medoids."
-        f"\n\n## The default clusterer\n\n`limit` is K-means ({LIMIT_STARTS} starts) told the useful features, with "
-        "zeros and ones as they are.\n\n"
+        f"\n\n## The default clusterer\n\n`limit` is K-means ({LIMIT_STARTS} starts) with the useful "
+        "features given, and zeros and ones as they are.\n\n"
         + markdown_table(header, default)
         + f'\n\n## `clusterer="kmedoids"`\n\n`limit` is FasterPAM (the best of {LIMIT_STARTS} starts) on the Hamming '
         "distance over the useful features.\n\n" + markdown_table(header, medoids)

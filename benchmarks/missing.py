@@ -8,7 +8,7 @@ from sklearn.impute import SimpleImputer
 
 from sparsecluster import SASClustering, rand_index
 from sparsecluster._utils.markdown import markdown_table
-from sparsecluster.experiments.contenders import LIMIT_STARTS, told
+from sparsecluster.experiments.contenders import LIMIT_STARTS, kmeans_limit
 
 from .paper import simulated
 
@@ -36,12 +36,12 @@ def with_missing(X, share, where, rng):
 
 
 def one_repeat(mu, share, where, seed):
-    """Return the Rand index of ours, of ours on filled values and of K-means told; then the numbers of features."""
+    """Return the Rand index of ours, of ours on filled values and of the limit; then the numbers of features."""
     data = simulated("table-1a", {"mu": mu, "p": 200}, seed)
     X = with_missing(data.X, share, where, np.random.default_rng(seed))
     filled = SimpleImputer().fit_transform(X)
     fits = [SASClustering(n_clusters=3, random_state=seed).fit(table) for table in (X, filled)]
-    limit = told(data._replace(X=filled), 3, seed, standardize=True)
+    limit = kmeans_limit(data._replace(X=filled), 3, seed, standardize=True)
     rand = [rand_index(data.truth, labels) for labels in (*(sas.labels_ for sas in fits), limit.labels)]
     return *rand, *(sas.support_.sum() for sas in fits)
 
@@ -56,12 +56,12 @@ def main(repeats=20):
         place = where if share else "-"
         row = [mu, f"{share:.0%}", place, f"**{ours:.3f}**", f"{filled:.3f}", f"{limit:.3f}", f"{ours - filled:+.3f}"]
         rows.append([*row, f"{s:.1f}", f"{s_filled:.1f}"])
-    header = ["mu", "missing", "where", "ours", "ours, filled", "K-means told, filled", "ours - ours filled"]
+    header = ["mu", "missing", "where", "ours", "ours, filled", "limit, filled", "ours - ours filled"]
     return "Missing values", (
         "The design of Table 1: n = 90 in three groups of 30, p = 200, 50 useful features, "
         f"{repeats} repeats per cell with seeds 0 to {repeats - 1}; s is tuned (B = 25). The table shows the mean Rand "
         "index. `ours` is given the missing values as they are; for `filled`, they are replaced by the mean of the "
-        f"column; `told` is K-means ({LIMIT_STARTS} starts) on the useful features. Values are removed at random, "
-        "either from all rows or, at twice the rate, from a random half of the rows. `s` is the number of features "
-        "chosen.\n\n" + markdown_table([*header, "s", "s, filled"], rows)
+        f"column; `limit` is K-means ({LIMIT_STARTS} starts) with the useful features given. Values are removed at "
+        "random, either from all rows or, at twice the rate, from a random half of the rows. `s` is the number of "
+        "features chosen.\n\n" + markdown_table([*header, "s", "s, filled"], rows)
     )

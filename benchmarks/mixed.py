@@ -82,9 +82,9 @@ def one_design(n_features, seed):
     """Compare the methods on simulated data, first on all features and then on the useful features only."""
     X, truth, useful = mixed_groups(n_features=n_features, seed=seed)
     found, support = compare(X, truth, 3, seed)
-    told = X.loc[:, useful]
-    sas = SASClustering(n_clusters=3, n_features_to_select=1.0, random_state=seed).fit(told)
-    limits = [sas.labels_, prototypes(told, 3, seed), one_hot(told, 3, seed)]
+    given = X.loc[:, useful]
+    sas = SASClustering(n_clusters=3, n_features_to_select=1.0, random_state=seed).fit(given)
+    limits = [sas.labels_, prototypes(given, 3, seed), one_hot(given, 3, seed)]
     found += [agreement(truth, labels) for labels in limits]
     return np.array(found), support.sum(), (support & useful).sum()
 
@@ -169,7 +169,7 @@ def simulated(repeats):
         chosen, right = np.mean([counts for _, *counts in runs], axis=0)
         ours, *others = (pair(mean) for mean in means)
         rows.append([p, f"**{ours}**", *others, f"{chosen:.1f}", f"{right:.1f}"])
-    header = ["p", *METHODS, *(f"{name}, told" for name in METHODS), "s", "useful among them"]
+    header = ["p", *METHODS, *(f"{name}, given" for name in METHODS), "s", "useful among them"]
     return markdown_table(header, rows)
 
 
@@ -200,8 +200,8 @@ def main(repeats=20):
         "is that of the package kmodes. `s` is the number of features that ours chooses.\n\n"
         "## Simulated tables\n\n"
         "`mixed_groups`: n = 90 in three groups of 30, half numbers, half categories of 2 to 6 levels, 10 useful "
-        "features, five of each kind, 10 % of the values missing. Methods that are `told` are given the useful "
-        "features only.\n\n" + simulated(repeats) + "\n\n## Real tables\n\n"
+        "features, five of each kind, 10 % of the values missing. In columns with `given`, the "
+        "useful features are given.\n\n" + simulated(repeats) + "\n\n## Real tables\n\n"
         "The classes are not given to the methods, and k is their number. Every table is clustered with "
         f"{seeds} seeds.\n\n"
         + table

@@ -9,6 +9,7 @@ import io
 import shutil
 import subprocess
 import tempfile
+import warnings
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -22,7 +23,7 @@ import pandas as pd
 from PIL import Image
 
 from sparsecluster import SASClustering, compare_methods, write_report
-from sparsecluster.datasets import shifted_groups
+from sparsecluster.datasets import many_groups, shifted_groups
 from sparsecluster.inspection import FeatureScores, Heatmap, Projection, View, inspect
 
 FOLDER = Path(__file__).resolve().parent.parent / "docs" / "pictures"
@@ -66,6 +67,30 @@ def gap_curves() -> Any:
     return figure
 
 
+@cache
+def five_groups() -> SASClustering:
+    """Choose the number of clusters of a table with five groups."""
+    return SASClustering("auto").fit(many_groups(n_groups=5, seed=0).X)
+
+
+def cluster_curves() -> Any:
+    """Draw the criterion over the number of clusters of a table with five groups and of a table without groups."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        without = SASClustering("auto").fit(shifted_groups(mu=0.0, n_features=100, seed=0).X)
+    figure, axes = plt.subplots(1, 2, figsize=(9.0, 3.6), layout="constrained")
+    for ax, (title, each) in zip(axes, {"five groups": five_groups(), "no groups": without}.items(), strict=True):
+        each.n_clusters_curve_.plot(ax)
+        ax.axhline(0.0, color="0.8", lw=0.8, zorder=0)
+        ax.set_title(title, fontsize="medium")
+    return figure
+
+
+def core() -> Any:
+    """Draw the agreement with the clusters over the number of features."""
+    return five_groups().core_curve_.plot().figure
+
+
 def projection() -> Any:
     """Draw the clusters in the chosen and in all features of a table with many useless features."""
     return Projection.from_view(view(mu=0.7, n_features=1000)).plot()[0].figure
@@ -88,6 +113,8 @@ def agreement() -> Any:
 
 PICTURES: dict[str, Callable[[], Any]] = {
     "gap": gap_curves,
+    "clusters": cluster_curves,
+    "core": core,
     "projection": projection,
     "scores": scores,
     "heatmap": heatmap,

@@ -25,6 +25,11 @@ ABOUT = {
     "files.md": "commands on a large text file",
     "picture.md": "the picture in the README",
 }
+# What the end of a name says about a page of the paper.
+VARIANTS = {
+    "-code.md": ", as in the authors' code",
+    "-preset.md": ", with data prepared as for gene expression",
+}
 HEAD = """# Results
 
 Measurements on simulated tables, for which the truth is known, and on some real tables. Every page gives the command
@@ -49,8 +54,8 @@ def title(page: Path) -> str:
 def line(page: Path) -> str:
     """Return an entry of the list."""
     address = page.relative_to(FOLDER).as_posix()
-    about = f": {ABOUT[address]}" if address in ABOUT else ", as in the authors' code" if "-code" in address else ""
-    return f"- [{title(page)}]({address}){about}."
+    variant = next((about for end, about in VARIANTS.items() if address.endswith(end)), "")
+    return f"- [{title(page)}]({address}){f': {ABOUT[address]}' if address in ABOUT else variant}."
 
 
 def page() -> str:
