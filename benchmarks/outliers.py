@@ -69,7 +69,7 @@ def main(repeats=20):
                 tasks = (delayed(one_repeat)(design, method, trim, seed) for seed in range(repeats))
                 rand, found, lost = np.array(Parallel(n_jobs=-1)(tasks)).mean(axis=0)
                 row.append(
-                    f"{rand:.3f}" + ("" if np.isnan(found) else f" ({found:.0%})") + (f" -{lost:.1f}" * (lost > 0))
+                    f"{rand:.3f}" + ("" if np.isnan(found) else f" ({found:.0%})") + (f" -{lost:.1f}" if lost else "")
                 )
             rows.append(row)
     return "Outliers", (

@@ -7,6 +7,7 @@ features are chosen, and which cluster each sample belongs to.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -74,10 +75,13 @@ def worth(likelihood: Likelihood, n_clusters: int, price: float) -> Floats:
     return likelihood.gains - price * (n_clusters - 1) * likelihood.parameters
 
 
+@lru_cache(maxsize=4)
 def log_subsets(p: int) -> Floats:
     """log C(p, s) for s = 1, ..., p."""
     s = np.arange(1, p + 1)
-    return np.asarray(gammaln(p + 1) - gammaln(s + 1) - gammaln(p - s + 1))
+    values = np.asarray(gammaln(p + 1) - gammaln(s + 1) - gammaln(p - s + 1))
+    values.flags.writeable = False
+    return values
 
 
 def dependence(features: Features, labels: Labels, n_clusters: int) -> float:

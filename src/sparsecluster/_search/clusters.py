@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -25,6 +26,8 @@ PATHS: tuple[Path, ...] = (shrinking_path, random_path)
 NEAR = 4.0
 # Starts for splitting a cluster in two.
 SPLIT_STARTS = 3
+# If the criterion has fallen this many times in a row, larger k are only reached by splitting clusters.
+FALLS = 2
 
 
 class Candidates(NamedTuple):
@@ -48,10 +51,13 @@ def search_clusters(
     """For every k, the best clustering of each path through all sizes, and those that neighboring k lead to.
 
     On the way up, the best solution with k - 1 clusters is a start after one of its clusters is split; on the way down,
-    the best one with k + 1 clusters is a start after two of its clusters are merged.
+    the best one with k + 1 clusters is a start after two of its clusters are merged. Where the criterion keeps falling,
+    even if parameters cost least, this is all that is done.
     """
-    price = price_of(problem.features.n_samples)
+    n = problem.features.n_samples
+    price, least = price_of(n), price_of(n, dependence=0.0)
     found: dict[int, list[Candidate]] = {k: [] for k in ks}
+    values: dict[int, float] = {}
 
     def follow(k: int, paths: Sequence[Path]) -> None:
         run = partial(best_on_path, problem._replace(n_clusters=k), price)
@@ -59,10 +65,18 @@ def search_clusters(
         found[k] += workers.map(run, tasks, f"paths with {k} clusters")
 
     for k in ks:
-        follow(k, [*PATHS, *([partial(near_path, best(found[k - 1]), split)] if k - 1 in found else [])])
+        near = [partial(near_path, best(found[k - 1]), split)] if k - 1 in found else []
+        follow(k, near if near and keeps_falling(values, k) else [*PATHS, *near])
+        values[k] = evaluate(problem.features, best(found[k]).labels, k, least).value
     for k in [k for k in reversed(ks) if k + 1 in found]:
         follow(k, [partial(near_path, best(found[k + 1]), merge)])
     return Candidates(problem.features, {k: [each.labels for each in found[k]] for k in ks})
+
+
+def keeps_falling(values: Mapping[int, float], k: int) -> bool:
+    """Whether the criterion has fallen from each of the numbers of clusters just below k to the next."""
+    last = [values.get(each, -np.inf) for each in range(k - FALLS - 1, k)]
+    return all(one > other for one, other in pairwise(last))
 
 
 def best(candidates: Iterable[Candidate]) -> Candidate:

@@ -72,7 +72,8 @@ def choose_size(
 ) -> Choice:
     """Choose s by the gap statistic: over all s ("path"), every `step`-th ("grid"), or by golden section ("golden").
 
-    With criterion="bic", s is chosen by the BIC over all s, without permuted copies.
+    With criterion="bic", s is chosen by the BIC over all s, without permuted copies. If the signal is so weak that the
+    BIC prefers a single cluster at every s, it chooses far too few features, and the gap statistic decides instead.
     """
     seeds = copy_seeds(rng, effort.n_permutations)
     p = problem.features.n_features
@@ -82,7 +83,9 @@ def choose_size(
         )
         refine(problem, envelope, rng)
         if criterion == "bic":
-            return by_bic(problem, envelope.all_labels())
+            chosen = by_bic(problem, envelope.all_labels())
+            if chosen.curve.score.max() > 0:
+                return chosen
         reference = path_reference(problem, envelope, seeds, rng, effort, workers)
         curve = gap_curve(np.arange(1, p + 1), envelope.objective, reference, kind, rule)
         return Choice(curve, [envelope.labels(curve.chosen)], envelope.all_labels())

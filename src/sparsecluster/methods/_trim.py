@@ -35,7 +35,7 @@ MOST_IN_ONE_COLUMN = 9.0
 # Outliers are this many standard deviations above the median. Cube roots of distances, which are sums of squares, are
 # nearly normal (Wilson and Hilferty, 1931), and the standard deviation is measured below the median, where no outliers
 # are: this share of a normal distribution lies one standard deviation or more below its mean.
-OUTLYING, ONE_BELOW = 3.5, 0.159
+OUTLYING, ONE_BELOW = 4.0, 0.159
 # A cluster with at most this share of the samples may consist of outliers if its samples are this many times farther
 # from the nearest other cluster than samples usually are from their own. At most this many samples are looked at.
 FEW, FAR, MOST_LOOKED_AT = 0.05, 4.0, 500

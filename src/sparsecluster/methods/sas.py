@@ -108,8 +108,9 @@ class SASClustering(NearestCluster, SparseClusterer):
         both steps follow the same objective. The authors' code uses "share" in either case.
     criterion : {"gap", "bic"}, default="gap"
         How s is chosen: by the gap statistic, or by a Bayesian information criterion. The latter needs no permuted
-        copies and takes about half of the time. It adds up the log likelihood ratios of the features with and without
-        the clusters, minus the price of their parameters and of the choice of the subset; see the user guide.
+        copies, so that a fit takes a third of the time or less. It adds up the log likelihood ratios of the features
+        with and without the clusters, minus the price of their parameters and of the choice of the subset; see the user
+        guide. If the signal is so weak that the BIC is not above 0 for any s, the gap statistic decides.
     search : {"path", "grid", "golden"}, default="path"
         Numbers of features to compare: all of them ("path"), every `step`-th one ("grid", Algorithm 2 of the paper), or
         those visited by a golden-section search ("golden"). The BIC always compares all of them.
@@ -180,7 +181,7 @@ class SASClustering(NearestCluster, SparseClusterer):
     gap_curve_ : TuningCurve or None
         Gap statistic over the values of s, or None if s was given or chosen by the BIC.
     bic_curve_ : TuningCurve or None
-        BIC over the values of s if `criterion="bic"`.
+        BIC over the values of s, or None if s was not chosen by it.
     core_support_ : ndarray of shape (n_features,), dtype=bool
         Mask of the core: the fewest features, in the order of their scores, that give the same clusters if the samples
         are clustered afresh on them alone. All chosen features if these do not give the clusters again.
@@ -192,7 +193,7 @@ class SASClustering(NearestCluster, SparseClusterer):
         Adjusted Rand index with the clusters over the numbers of features that were tried.
     outlier_scores_ : ndarray of shape (n_samples,)
         How far each sample is from the nearest cluster, as a number of standard deviations above the median sample;
-        about 3.5 and more for outliers. Only available if `trim` is above 0.
+        above 4 for outliers. Only available if `trim` is above 0.
     alternatives_ : list of Alternative
         Other good clusterings of the same samples that are really different, the best first; see `use_alternative`.
     history_ : tuple of Step

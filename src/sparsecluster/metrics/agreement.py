@@ -8,7 +8,6 @@ from itertools import combinations
 import numpy as np
 import numpy.typing as npt
 from scipy.optimize import linear_sum_assignment
-from sklearn.metrics import adjusted_rand_score, rand_score
 from sklearn.metrics.cluster import contingency_matrix
 
 Codes = npt.NDArray[np.intp]
@@ -46,7 +45,8 @@ def rand_index(truth: npt.ArrayLike, labels: npt.ArrayLike) -> float:
     >>> rand_index([0, 0, 1, 1], [0, 1, 0, 1])
     0.3333333333333333
     """
-    return float(rand_score(*_codes(truth, labels)))
+    both, first, second, pairs = _pairs_together(truth, labels)
+    return (pairs - first - second + 2 * both) / pairs if pairs else 1.0
 
 
 def adjusted_rand_index(truth: npt.ArrayLike, labels: npt.ArrayLike) -> float:
@@ -75,7 +75,11 @@ def adjusted_rand_index(truth: npt.ArrayLike, labels: npt.ArrayLike) -> float:
     >>> adjusted_rand_index([0, 0, 1, 1], [0, 1, 0, 1])
     -0.5
     """
-    return float(adjusted_rand_score(*_codes(truth, labels)))
+    both, first, second, pairs = _pairs_together(truth, labels)
+    if both == first == second:
+        return 1.0
+    # The numerator and the denominator, each times the number of pairs, are whole numbers and therefore exact.
+    return 2 * (both * pairs - first * second) / ((first + second) * pairs - 2 * first * second)
 
 
 def agreement_matrix(
@@ -169,8 +173,17 @@ def symmetric_difference(useful: npt.ArrayLike, chosen: npt.ArrayLike) -> int:
     return int(np.count_nonzero(useful != chosen))
 
 
+def _pairs_together(truth: npt.ArrayLike, labels: npt.ArrayLike) -> tuple[int, int, int, int]:
+    """Count the pairs of samples that are together in both labelings, in the first, in the second, and all pairs."""
+    rows, columns = _codes(truth, labels)
+    cells = np.unique(rows * (columns.max(initial=0) + 1) + columns, return_counts=True)[1]
+    counts = (cells, np.bincount(rows), np.bincount(columns))
+    both, first, second = (sum(count * (count - 1) // 2 for count in each.tolist()) for each in counts)
+    return both, first, second, rows.size * (rows.size - 1) // 2
+
+
 def _codes(truth: npt.ArrayLike, labels: npt.ArrayLike) -> tuple[Codes, Codes]:
-    """Number the labels 0, 1, ..., because scikit-learn refuses some kinds of labels and warns of others."""
+    """Number the labels 0, 1, ..."""
     rows, columns = (np.unique(np.asarray(each), return_inverse=True)[1].ravel() for each in (truth, labels))
     if rows.size != columns.size:
         raise ValueError(f"Both labelings must have the same length; got {rows.size} and {columns.size}.")
