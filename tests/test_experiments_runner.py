@@ -6,9 +6,11 @@ import sys
 
 import numpy as np
 import pytest
+from joblib import parallel_config
 from threadpoolctl import threadpool_info
 
 from sparsecluster.datasets import DataNotFoundError
+from sparsecluster.experiments import runner
 from sparsecluster.experiments.catalogue import EXPERIMENTS
 from sparsecluster.experiments.experiment import Experiment, Job, Setting
 from sparsecluster.experiments.runner import append, do, load, mend, run, table_of
@@ -85,7 +87,7 @@ def test_a_table_cut_in_the_middle_of_a_letter_can_be_read(tmp_path):
     assert (tmp_path / "t").read_bytes() == content
 
 
-@pytest.mark.parametrize("error", [ValueError, ZeroDivisionError, MemoryError, ImportError, DataNotFoundError])
+@pytest.mark.parametrize("error", [ValueError, ZeroDivisionError, MemoryError, ImportError])
 def test_a_method_that_fails_is_a_record_with_its_reason_and_is_tried_again(tmp_path, error):
     broken = [True]
 
@@ -96,15 +98,40 @@ def test_a_method_that_fails_is_a_record_with_its_reason_and_is_tried_again(tmp_
 
     tiny = experiment_of(sometimes)
     results = run(tiny, tmp_path)
-    # Where data were looked for is the affair of one machine, so that reason is given in words of its own.
-    reason = "no data set None on this machine" if error is DataNotFoundError else f"{error.__name__}: no luck"
-    assert {r.task.method: r.error for r in results.records} == {"one": None, "other": reason}
+    reasons = {"one": None, "other": f"{error.__name__}: no luck"}
+    assert {r.task.method: r.error for r in results.records} == reasons
     assert all(bool(record.rows) == (record.task.method == "one") for record in results.records)
     assert len(list(results.rows())) == 4
     broken.clear()
     again = run(tiny, tmp_path)
     assert [record.error for record in again.records] == [None] * 8
     assert len(again.records) == len(list(again.rows())) == 8
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_data_that_are_not_found_are_sought_once_in_a_run_and_again_in_the_next(tmp_path, monkeypatch, jobs):
+    broken, tried = [True], []
+
+    def sometimes(task, setting):
+        tried.append(task)
+        if broken and task.cell["p"] == 2:
+            raise DataNotFoundError("in a folder of this machine")
+        return [{"rand": 1.0}]
+
+    tiny = experiment_of(sometimes)
+    # Threads, so that the tasks that were tried can be counted here.
+    monkeypatch.setattr(runner, "_by_name", lambda name, task, setting: do(tiny, task, setting))
+    with parallel_config(backend="threading"):
+        results = run(tiny, tmp_path, jobs=jobs)
+        absent = [record for record in results.records if not record.has_data]
+        # Where data were looked for is the affair of one machine, so the reason is given in words of its own.
+        assert {record.error for record in absent} == {"no data set None on this machine"}
+        assert {record.task.cell["p"] for record in absent} == {2}
+        assert 1 <= len(absent) <= (1 if jobs == 1 else 4)
+        assert len(tried) == len(results.records)
+        broken.clear()
+        again = run(tiny, tmp_path, jobs=jobs)
+    assert [record.error for record in again.records] == [None] * 8
 
 
 def test_a_row_that_is_no_number_does_not_end_the_run(tmp_path):

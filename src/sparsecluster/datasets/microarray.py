@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import hashlib
 import os
+import sys
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -313,6 +314,8 @@ def _download(name: str, about: Microarray, folder: Path) -> None:
         if blob_id(Path(part).read_bytes()) != about.files[address.removeprefix(ADDRESS)]:
             raise ValueError("its checksum is not that of the published file, so it was not kept")
 
+    if not sys.stderr.isatty():
+        pooch.get_logger().setLevel("WARNING")
     store = pooch.create(folder, ADDRESS, registry=dict.fromkeys(about.files))
     for file, blob in about.files.items():
         kept = folder / file

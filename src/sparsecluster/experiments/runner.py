@@ -7,7 +7,7 @@ import math
 import os
 import platform
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -241,15 +241,21 @@ def run(
     if tasks:
         append(table, {"run": {"command": command, "jobs": jobs, "variant": setting.variant, **machine()}})
         began = time.monotonic()
-        for record in progress.track(_results(experiment, tasks, setting, jobs), experiment.name, len(tasks)):
+        # A data set that was not found once is not sought again for the other methods.
+        absent: set[tuple[Any, ...]] = set()
+        pending = (task for task in tasks if values_of(task.cell) not in absent)
+        jobs = jobs if len(tasks) > 1 else 1
+        for record in progress.track(_results(experiment, pending, setting, jobs), experiment.name, len(tasks)):
+            if not record.has_data:
+                absent.add(values_of(record.task.cell))
             error = {} if record.error is None else {"error": record.error}
             append(table, {**record.task._asdict(), "rows": record.rows, "seconds": record.seconds, **error})
         append(table, {"run": {"done": len(tasks), "seconds": time.monotonic() - began}})
     return load(table)
 
 
-def _results(experiment: Experiment, tasks: list[Job], setting: Setting, jobs: int) -> Iterator[Record]:
-    if jobs == 1 or len(tasks) == 1:
+def _results(experiment: Experiment, tasks: Iterable[Job], setting: Setting, jobs: int) -> Iterator[Record]:
+    if jobs == 1:
         return (do(experiment, task, setting) for task in tasks)
     parallel = joblib.Parallel(n_jobs=jobs, return_as="generator_unordered", pre_dispatch="2*n_jobs")
     return parallel(joblib.delayed(_by_name)(experiment.name, task, setting) for task in tasks)
