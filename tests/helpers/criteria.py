@@ -12,7 +12,7 @@ from sparsecluster.methods._clusters import CRITERIA
 from sparsecluster.methods._criteria import gap, prediction_strength, stadion
 
 # Criteria that fit other tables than the data, and those of them that make tables of numbers.
-REFITTING = [name for name in CRITERIA if name != "bic"]
+REFITTING = [name for name in CRITERIA if name not in ("auto", "bic")]
 SIMULATING = [name for name in REFITTING if name != "prediction_strength"]
 
 

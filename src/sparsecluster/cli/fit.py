@@ -31,7 +31,7 @@ def fit(
     cluster_criterion: Annotated[
         str | None,
         typer.Option(
-            help="Criterion by which the number of clusters is chosen: bic, gap, gap_uniform, logdet_gap, "
+            help="Criterion by which the number of clusters is chosen: auto, bic, gap, gap_uniform, logdet_gap, "
             "prediction_strength or stadion.",
         ),
     ] = None,

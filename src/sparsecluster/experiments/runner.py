@@ -7,6 +7,7 @@ import math
 import os
 import platform
 import time
+import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -175,7 +176,9 @@ def do(experiment: Experiment, task: Job, setting: Setting) -> Record:
 
     began = time.perf_counter()
     try:
-        with one_thread_blas():
+        with one_thread_blas(), warnings.catch_warnings():
+            # What methods warn of is a matter of single tables, of which there are many.
+            warnings.simplefilter("ignore", UserWarning)
             rows = experiment.run(task, setting)
     except DataNotFoundError:
         # The message names folders of this machine, and tables are published.

@@ -195,7 +195,7 @@ def compare_methods(
     {'sas': 1.0, 'kmeans++': 1.0, 'if-pca': 0.73}
     """
     check_parameters({"n_jobs": n_jobs, "verbose": verbose})
-    check_n_clusters(n_clusters, parameters.get("max_clusters"), parameters.get("cluster_criterion", "bic"))
+    check_n_clusters(n_clusters, parameters.get("max_clusters"), parameters.get("cluster_criterion", "auto"))
     check_count("repeats", repeats, 1)
     methods = list(dict.fromkeys(methods))
     unknown = [name for name in methods if name not in METHODS]

@@ -219,7 +219,7 @@ class SparseClusterer(SelectorMixin, ClusterMixin, BaseEstimator):
         check_parameters(given)
         check_trim(given.get("trim", 0.0))
         check_core_agreement(given.get("core_agreement", 0.9))
-        check_n_clusters(self.n_clusters, given.get("max_clusters"), given.get("cluster_criterion", "bic"))
+        check_n_clusters(self.n_clusters, given.get("max_clusters"), given.get("cluster_criterion", "auto"))
 
     @abstractmethod
     def _solve(self, reading: Reading, k: int) -> Result:

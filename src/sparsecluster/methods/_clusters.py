@@ -8,6 +8,7 @@ from typing import Any
 from .._data.checks import too_few_distinct
 from .._data.reading import Reading
 from .._utils.checks import check_choice, check_count, is_auto
+from ._criteria.auto import auto
 from ._criteria.bic import bic
 from ._criteria.choice import Choice, Criterion
 from ._criteria.gap import gap, gap_uniform, logdet_gap
@@ -21,6 +22,7 @@ MOST_CLUSTERS, LEAST_MEAN_SIZE = 10, 5
 
 
 CRITERIA: dict[str, Criterion] = {
+    "auto": auto,
     "bic": bic,
     "gap": gap,
     "gap_uniform": gap_uniform,
@@ -65,7 +67,7 @@ def choose_clusters(estimator: Any, reading: Reading) -> Choice:
     ks = candidates_of(asked, most, reading)
     if len(ks) == 1:
         return Choice(ks[0])
-    criterion = vars(estimator).get("cluster_criterion", "bic")
+    criterion = vars(estimator).get("cluster_criterion", "auto")
     # Columns that are observed too rarely for the largest number of clusters are left out while it is open.
     return CRITERIA[criterion](estimator, reading.for_clusters(ks[-1]), ks)
 

@@ -75,7 +75,7 @@ class IFPCA(CompleteNumbers, NearestCluster, SparseClusterer):
         among 2, ..., `max_clusters`.
     max_clusters : int or None, default=None
         Largest number of clusters that `n_clusters="auto"` tries; see `SASClustering`.
-    cluster_criterion : str, default="bic"
+    cluster_criterion : str, default="auto"
         How the number of clusters is chosen; see `SASClustering`.
     trim : float, default=0.0
         Largest share of the samples that may be left out as outliers, in [0, 0.5); see `SASClustering`.
@@ -136,7 +136,7 @@ class IFPCA(CompleteNumbers, NearestCluster, SparseClusterer):
         n_clusters: NClusters = 3,
         *,
         max_clusters: int | None = None,
-        cluster_criterion: str = "bic",
+        cluster_criterion: str = "auto",
         trim: float = 0.0,
         core_agreement: float | None = 0.9,
         n_init: int = 30,

@@ -54,10 +54,12 @@ class SASClustering(NearestCluster, SparseClusterer):
     max_clusters : int or None, default=None
         Largest number of clusters that `n_clusters="auto"` tries. The default is 10, or a fifth of the number of
         samples if that is less.
-    cluster_criterion : str, default="bic"
+    cluster_criterion : str, default="auto"
         How the number of clusters is chosen:
 
-        - "bic" compares models with and without clusters, and takes about as long as two fits.
+        - "auto" is "bic", except for complete tables of numbers with at least five samples per column in which the
+          columns depend on each other within clusters. For these, it is the gap statistic of K-means.
+        - "bic" compares models with and without clusters, and takes about as long as a fit.
         - "gap" is the gap statistic (Tibshirani, Walther and Hastie, 2001), with references drawn uniformly along the
           principal components; for "gap_uniform", they are drawn uniformly in each column. "logdet_gap" compares log
           determinants instead of log sums of squares.
@@ -236,7 +238,7 @@ class SASClustering(NearestCluster, SparseClusterer):
         n_clusters: NClusters = 3,
         *,
         max_clusters: int | None = None,
-        cluster_criterion: str = "bic",
+        cluster_criterion: str = "auto",
         trim: float = 0.0,
         core_agreement: float | None = 0.9,
         n_features_to_select: int | float | str = "auto",

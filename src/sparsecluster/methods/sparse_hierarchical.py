@@ -83,7 +83,7 @@ class SparseHierarchical(BoundedWeights):
         `cluster_criterion`. "auto" chooses among 2, ..., `max_clusters`.
     max_clusters : int or None, default=None
         Largest number of clusters that `n_clusters="auto"` tries; see `SASClustering`.
-    cluster_criterion : str, default="bic"
+    cluster_criterion : str, default="auto"
         How the number of clusters is chosen; see `SASClustering`.
     trim : float, default=0.0
         Largest share of the samples that may be left out as outliers, in [0, 0.5); see `SASClustering`.
@@ -170,7 +170,7 @@ class SparseHierarchical(BoundedWeights):
         n_clusters: NClusters = 3,
         *,
         max_clusters: int | None = None,
-        cluster_criterion: str = "bic",
+        cluster_criterion: str = "auto",
         trim: float = 0.0,
         core_agreement: float | None = 0.9,
         l1_bound: float | str = "auto",

@@ -27,7 +27,7 @@ class SparseKMedoids(SparseKMeans):
         among 2, ..., `max_clusters`.
     max_clusters : int or None, default=None
         Largest number of clusters that `n_clusters="auto"` tries; see `SASClustering`.
-    cluster_criterion : str, default="bic"
+    cluster_criterion : str, default="auto"
         How the number of clusters is chosen; see `SASClustering`.
     trim : float, default=0.0
         Largest share of the samples that may be left out as outliers, in [0, 0.5); see `SASClustering`.

@@ -7,7 +7,9 @@ from typing import Any
 
 from ..._data.reading import Reading
 from ..._search.clusters import Candidates, bic_curve
+from ..._search.curve import TuningCurve
 from ..._search.subsample import draw_subsample
+from ..._utils.arrays import Labels
 from ..._utils.parameters import rng_of
 from .choice import Choice, warn
 
@@ -17,7 +19,11 @@ MOST_COMPARED = 2000
 
 def bic(estimator: Any, reading: Reading, ks: Sequence[int]) -> Choice:
     """Choose by the classification BIC; see `_search.bic`."""
-    curve, labels = bic_curve(on_some_samples(estimator, reading, estimator._candidates(reading, ks)))
+    return choice_of(reading, ks, *bic_curve(candidates_of(estimator, reading, ks)))
+
+
+def choice_of(reading: Reading, ks: Sequence[int], curve: TuningCurve, labels: Labels) -> Choice:
+    """Return the choice by a curve, with a warning if a single cluster is better."""
     if curve.score.max() <= 0:
         warn(
             f"No number of clusters from {ks[0]} to {ks[-1]} describes the data better than a single cluster. The best "
@@ -26,8 +32,9 @@ def bic(estimator: Any, reading: Reading, ks: Sequence[int]) -> Choice:
     return Choice(int(curve.chosen), curve, labels if labels.size == reading.n_used else None)
 
 
-def on_some_samples(estimator: Any, reading: Reading, found: Candidates) -> Candidates:
-    """Return the candidates on a random subsample if there are many samples, because all pairs will be looked at."""
+def candidates_of(estimator: Any, reading: Reading, ks: Sequence[int]) -> Candidates:
+    """Return clusterings for every k, of a random subsample if there are many samples: all pairs will be looked at."""
+    found: Candidates = estimator._candidates(reading, ks)
     if not MOST_COMPARED < found.features.n_samples == reading.n_used:
         return found
     rng = rng_of(vars(estimator).get("random_state", 0))

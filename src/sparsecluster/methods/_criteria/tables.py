@@ -51,18 +51,24 @@ class NumberTable(NamedTuple):
         return None if other is None else replace(self.reading, source=other, n_samples=len(values))
 
 
+def is_number_table(reading: Reading) -> bool:
+    """Whether a reading is a dense and complete table of numbers."""
+    source = reading.source
+    if not isinstance(source, TableSource) or source.has_missing:
+        return False
+    return all(isinstance(source.kind(a), SquaredEuclidean) for a in source.columns.tolist())
+
+
 def numbers_of(reading: Reading, criterion: str) -> NumberTable:
     """Return the numbers of a reading, or raise an error if it is not a dense and complete table of numbers."""
     source = reading.source
-    is_numbers = isinstance(source, TableSource) and all(
-        isinstance(source.kind(a), SquaredEuclidean) for a in source.columns.tolist()
-    )
-    if not isinstance(source, TableSource) or not is_numbers or source.has_missing:
+    if not is_number_table(reading):
         others = " and ".join(f'"{name}"' for name in FOR_ANY_DATA)
         raise ValueError(
             f'cluster_criterion="{criterion}" compares the data with simulated tables, so it needs a dense table of '
             f"numbers without missing values. {others} accept any data."
         )
+    assert isinstance(source, TableSource)
     values = source.table.values[np.ix_(source.samples, source.columns)].astype(np.float64)
     origin = values.mean(axis=0)
     values -= origin
