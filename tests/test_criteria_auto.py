@@ -1,4 +1,4 @@
-"""The default criterion for the number of clusters: the BIC, or the gap statistic where columns depend on each other."""
+"""The default criterion for the number of clusters: the BIC, or the gap statistic if the columns are dependent."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_it_is_the_same_for_other_methods():
 
 COLUMNS = groups(correlated=True)[0]
 UNSUITABLE = {
-    "words": np.where(COLUMNS > np.median(COLUMNS, axis=0), "high", "low").astype(object),
+    "words": np.where(np.median(COLUMNS, axis=0) < COLUMNS, "high", "low").astype(object),
     "missing values": np.where(np.arange(COLUMNS.size).reshape(COLUMNS.shape) % 17 == 0, np.nan, COLUMNS),
     "few samples per column": COLUMNS[:29],
 }
