@@ -56,7 +56,8 @@ def _choice_of_clusters(result: dict[str, Any]) -> str | None:
     curve = result["curves"]["clusters"]
     if curve is None:
         return None
-    tried = [int(k) for k in curve["values"]]
+    # Some criteria compare with a single cluster, which is never chosen.
+    tried = [int(k) for k in curve["values"] if k > 1]
     is_range = len(tried) > 2 and tried == list(range(tried[0], tried[-1] + 1))
     among = f"{tried[0]} to {tried[-1]}" if is_range else listed(tried)
     criterion = CRITERIA.get(curve["criterion"], curve["criterion"])

@@ -41,7 +41,7 @@ def auto(estimator: Any, reading: Reading, ks: Sequence[int]) -> Choice:
     if rises:
         warn(
             f"The BIC is largest for {ks[-1]} clusters, the largest number that was tried. If the features depend on "
-            "each other within clusters, it names too many. Increase max_clusters, or compare with "
+            "each other within clusters, it names too many. Try larger numbers, or compare with "
             'cluster_criterion="prediction_strength".'
         )
     return choice_of(reading, ks, curve, labels)
