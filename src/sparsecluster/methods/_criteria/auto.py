@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 
 from ..._data.reading import Reading
-from ..._features.features import Features, Rows
+from ..._features.features import Features
 from ..._search.clusters import Candidates, bic_curve
 from ..._utils.arrays import Labels
 from ..._utils.parameters import rng_of
 from .bic import candidates_of, choice_of
 from .choice import Choice, warn
-from .gap import gap
+from .gap import gap, residuals
 from .refit import part_of
 from .tables import is_number_table
 
@@ -65,11 +65,7 @@ def depends(found: Candidates) -> bool:
 
 def gain_by_correlations(features: Features, labels: Labels, k: int) -> float:
     """What correlations within k clusters gain in log likelihood, after the price of (log n)/2 for each."""
-    rows = features.rows(np.arange(features.n_features))
-    assert isinstance(rows, Rows)
-    members = (labels[:, None] == np.arange(k)).astype(np.float64)
-    table = rows.table * np.sqrt(rows.weights)
-    left = table - members @ ((members.T @ table) / members.sum(axis=0)[:, None])
+    left = residuals(features, labels, k)
     spread = np.sqrt((left**2).sum(axis=0))
     left = left[:, spread > 0] / spread[spread > 0]
     n, p = left.shape

@@ -62,16 +62,21 @@ def sum_of_squares(features: Features, labels: Labels, k: int) -> Floats:
     return np.array([features.total.sum() - features.explained(labels, k).sum()])
 
 
-def eigenvalues(features: Features, labels: Labels, k: int) -> Floats:
-    """Return the eigenvalues of the pooled within-cluster scatter matrix in descending order.
-
-    They are the squared singular values of the table after subtracting the center of its cluster from each sample, so
-    there are min(n_samples, n_columns) of them, at most n_samples - k of which are not zero.
-    """
+def residuals(features: Features, labels: Labels, k: int) -> Floats:
+    """Return the table after subtracting the center of its cluster from each sample."""
     rows = features.rows(np.arange(features.n_features))
     assert isinstance(rows, Rows)
     table = rows.table * np.sqrt(rows.weights)
-    return np.asarray(np.linalg.svd(table - means(table, labels, k)[labels], compute_uv=False) ** 2)
+    return np.asarray(table - means(table, labels, k)[labels])
+
+
+def eigenvalues(features: Features, labels: Labels, k: int) -> Floats:
+    """Return the eigenvalues of the pooled within-cluster scatter matrix in descending order.
+
+    They are the squared singular values of the residuals, so there are min(n_samples, n_columns) of them, at most
+    n_samples - k of which are not zero.
+    """
+    return np.asarray(np.linalg.svd(residuals(features, labels, k), compute_uv=False) ** 2)
 
 
 # ---------------------------------------------------------------- the criterion
