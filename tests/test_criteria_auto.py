@@ -9,9 +9,10 @@ import pytest
 from sklearn.datasets import load_iris, load_wine
 
 from sparsecluster import SASClustering, SparseKMeans, adjusted_rand_index
+from sparsecluster._search.clusters import bic_curve
 from sparsecluster.datasets import shifted_groups
 from sparsecluster.methods._criteria import auto
-from sparsecluster.methods._criteria.auto import depends, gain_by_correlations, suits_gap
+from sparsecluster.methods._criteria.auto import explained_by_correlations, gain_by_correlations, suits_gap
 from tests.helpers.criteria import choose, few_tables  # noqa: F401
 
 pytestmark = pytest.mark.usefixtures("less_work", "one_thread")
@@ -71,11 +72,12 @@ UNSUITABLE = {
     "words": np.where(np.median(COLUMNS, axis=0) < COLUMNS, "high", "low").astype(object),
     "missing values": np.where(np.arange(COLUMNS.size).reshape(COLUMNS.shape) % 17 == 0, np.nan, COLUMNS),
     "few samples per column": COLUMNS[:29],
+    "two columns": COLUMNS[:, :2],
 }
 
 
 @pytest.mark.parametrize("name", UNSUITABLE)
-def test_the_gap_statistic_needs_complete_numbers_and_five_samples_per_column(name):
+def test_the_gap_statistic_needs_complete_numbers_in_three_columns_and_five_samples_per_column(name):
     assert suits_gap(SASClustering().read(COLUMNS))
     assert not suits_gap(SASClustering().read(UNSUITABLE[name]))
     with warnings.catch_warnings():
@@ -101,10 +103,10 @@ def test_of_many_samples_some_are_compared(monkeypatch):
     looked_at, of = [], auto.gap
     monkeypatch.setattr(auto, "gap", lambda kmeans, part, ks: looked_at.append(part.n_used) or of(kmeans, part, ks))
     table, truth = groups(correlated=True, n=300)
-    chosen = choose("auto", SASClustering(), table, [2, 3, 4])
+    chosen = choose("auto", SASClustering(), table, list(range(2, 9)))
     assert looked_at == [100]
     assert (chosen.k, chosen.labels) == (3, None)
-    assert adjusted_rand_index(fit(table, n_clusters=[2, 3, 4]).labels_, truth) > 0.9
+    assert adjusted_rand_index(fit(table, max_clusters=8).labels_, truth) > 0.9
 
 
 # ---------------------------------------------------------------- dependence
@@ -125,7 +127,10 @@ def test_dependence_is_seen_in_correlated_columns_and_not_in_independent_ones():
         for correlated in (False, True):
             estimator = SASClustering("auto")
             reading = estimator.read(groups(correlated, seed=seed)[0])
-            assert depends(estimator._candidates(reading, [2, 3, 4, 5, 6])) == correlated
+            found = estimator._candidates(reading, range(2, 9))
+            curve = bic_curve(found)[0]
+            # Correlations need not be asked for if the BIC does not name too many clusters.
+            assert explained_by_correlations(found, curve) == (correlated and curve.chosen >= 5)
 
 
 def test_a_column_that_stands_twice_is_dependence_and_not_an_error(problem_of):
