@@ -167,10 +167,10 @@ def warn_of_far_clusters(reading: Reading, found: Result) -> None:
         return
     count = int(sizes[far].sum())
     what = f"{len(far)} clusters are" if len(far) > 1 else "A cluster is"
-    samples = "1 sample that is" if count == 1 else f"{count} samples that are"
+    samples, probably = ("1 sample that is", "an outlier") if count == 1 else (f"{count} samples that are", "outliers")
     trim = max(USUAL_TRIM, np.ceil(200 * count / found.labels.size) / 200)
     warnings.warn(
-        f"{what} made of {samples} far from all others, probably outliers. Try trim={trim:.3g}, which leaves the "
+        f"{what} made of {samples} far from all others, probably {probably}. Try trim={trim:.3g}, which leaves the "
         "farthest samples out.",
         UserWarning,
         stacklevel=frames_in_package(),

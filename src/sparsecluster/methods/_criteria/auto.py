@@ -44,7 +44,7 @@ def auto(estimator: Any, reading: Reading, ks: Sequence[int]) -> Choice:
     curve, labels = bic_curve(found)
     if suits_gap(reading) and explained_by_correlations(found, curve):
         return gap_of_kmeans(estimator, reading, ks)
-    if curve.chosen == ks[-1] and len(ks) >= LEAST_TRIED:
+    if curve.chosen == ks[-1] and len(ks) >= LEAST_TRIED and curve.score.max() > 0:
         warn(
             f"The BIC is largest for {ks[-1]} clusters, the largest number that was tried. If the features depend on "
             "each other within clusters, it names too many. Try larger numbers, or compare with "
