@@ -110,9 +110,9 @@ class SASClustering(NearestCluster, SparseClusterer):
         both steps follow the same objective. The authors' code uses "share" in either case.
     criterion : {"gap", "bic"}, default="gap"
         How s is chosen: by the gap statistic, or by a Bayesian information criterion. The latter needs no permuted
-        copies, so that a fit takes a half to a quarter of the time. It adds up the log likelihood ratios of the features
-        with and without the clusters, minus the price of their parameters and of the choice of the subset; see the user
-        guide. If the signal is so weak that the BIC is not above 0 for any s, the gap statistic decides.
+        copies, so that a fit takes a half to a quarter of the time. It adds up the log likelihood ratios of the
+        features with and without the clusters, minus the price of their parameters and of the choice of the subset; see
+        the user guide. If the signal is so weak that the BIC is not above 0 for any s, the gap statistic decides.
     search : {"path", "grid", "golden"}, default="path"
         Numbers of features to compare: all of them ("path"), every `step`-th one ("grid", Algorithm 2 of the paper), or
         those visited by a golden-section search ("golden"). The BIC always compares all of them.
