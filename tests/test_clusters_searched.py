@@ -187,6 +187,19 @@ def test_the_curve_is_the_best_criterion_of_every_number_at_the_price_of_the_dep
     assert same_groups(labels, clear[1])
 
 
+def test_numbers_that_are_reached_by_splitting_off_a_sample_are_out_of_the_question_unless_all_are(clear):
+    problem, truth = clear
+    alone = truth.copy()
+    alone[0] = 3
+    curve, labels = bic_curve(Candidates(problem.features, {3: [truth], 4: [alone]}))
+    assert curve.values.tolist() == [3, 4]
+    assert curve.score[1] == -np.inf
+    assert curve.chosen == 3
+    assert same_groups(labels, truth)
+    only = bic_curve(Candidates(problem.features, {4: [alone]}))[0]
+    assert np.isfinite(only.score).all()
+
+
 def test_the_order_of_the_candidates_does_not_matter(candidates):
     turned = Candidates(candidates.features, {k: candidates.labels[k] for k in reversed(candidates.labels)})
     np.testing.assert_array_equal(bic_curve(turned)[0].score, bic_curve(candidates)[0].score)

@@ -103,3 +103,14 @@ def test_order_does_not_matter():
     np.testing.assert_array_equal(other.labels_, one.labels_[rows])
     np.testing.assert_array_equal(other.support_, one.support_[columns])
     np.testing.assert_array_equal(other.bic_curve_.score, one.bic_curve_.score)
+
+
+def test_where_the_bic_prefers_a_single_cluster_at_every_size_the_gap_decides():
+    noise = np.random.default_rng(0).standard_normal((40, 60))
+    found, gap = (
+        SASClustering(criterion=each, n_permutations=3, n_alternatives=0).fit(noise) for each in ("bic", "gap")
+    )
+    assert found.bic_curve_ is None
+    np.testing.assert_array_equal(found.gap_curve_.score, gap.gap_curve_.score)
+    np.testing.assert_array_equal(found.labels_, gap.labels_)
+    assert SASClustering(criterion="bic").fit(EASY.X).bic_curve_.score.max() > 0

@@ -41,6 +41,15 @@ def test_the_curve_over_the_number_of_clusters_has_a_tick_and_a_mark_at_each(pag
         assert read(told.text, "k", curve["titles"][1]) == pytest.approx(points[k - 2], rel=1e-3)
 
 
+def test_a_number_of_clusters_that_is_out_of_the_question_is_not_drawn(page):
+    shown, told = page("a number out of the question"), result("a number out of the question")
+    assert told["curves"]["clusters"]["values"] == [2, 3, 4, 5]
+    assert len(shown.all("#curve-clusters .value")) == 3
+    texts = shown.texts("#curve-clusters text")
+    assert [text for text in texts if text in ("2", "3", "4", "5")] == ["2", "3", "4"]
+    assert shown.one("#curve-clusters-read").text.startswith("k = 3: ")
+
+
 def test_the_curve_of_the_core_is_above_the_line_where_it_was_chosen(page):
     shown, curve = page("two ways"), result("two ways")["curves"]["core"]
     spot, line = shown.one("#curve-core .spot"), shown.one("#curve-core .required")

@@ -44,6 +44,12 @@ def result_of(estimator, table, **told):
     return summarize(inspect(estimator.fit(table), table), **told)
 
 
+def without_score(told):
+    """A result in which five clusters were out of the question."""
+    told["curves"]["clusters"]["score"][-1] = None
+    return told
+
+
 def hostile_table():
     frame = pd.DataFrame(X[:, : len(HOSTILE)], columns=HOSTILE)
     frame["level"] = np.array(HOSTILE[:3])[np.repeat([0, 1, 2], 30)]
@@ -91,6 +97,7 @@ RESULTS = {
         GIVEN(3, n_features_to_select=13), hostile_table(), title=HOSTILE[2], notes=HOSTILE, command=HOSTILE[1]
     ),
     "clusters chosen": lambda: result_of(GIVEN([2, 3, 4, 5]), FRAME),
+    "a number out of the question": lambda: without_score(result_of(GIVEN([2, 3, 4, 5]), FRAME)),
     "two ways": lambda: result_of(SASClustering(2, n_permutations=3, trim=0.05), TWO_WAYS),
     "hostile two ways": lambda: result_of(SASClustering(2, n_permutations=3, trim=0.05), HOSTILE_WAYS),
     "long names": lambda: result_of(GIVEN(3), long_table(), title=f"Groups in {LONG}", notes=[LONG], command=LONG),
