@@ -20,6 +20,7 @@ NAMES = (
     "missing",
     "choices",
     "clusters",
+    "clusters_real",
     "outliers",
     "expression",
     "methods",

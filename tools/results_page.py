@@ -16,6 +16,7 @@ ABOUT = {
     "mixed.md": "numbers and categories in one table, compared with K-prototypes and K-means on one-hot columns",
     "missing.md": "missing values used as they are, compared with filling them in",
     "clusters.md": "how often each criterion finds the true number of clusters",
+    "clusters_real.md": "the default criterion for the number of clusters on real tables that played no part in it",
     "expression.md": "the preset for gene expression and its core genes, compared with plain K-means",
     "outliers.md": "samples that belong nowhere and single wild values, with and without trimming",
     "choices.md": "how every parameter of the search and of the gap statistic changes the result",
