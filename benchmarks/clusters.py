@@ -150,8 +150,8 @@ def main(repeats=20):
         + markdown_table(["design", "`auto`", *(f"`{name}`" for name in OTHERS)], rows)
         + "\n\nOn real tables with few columns that depend on each other within the classes, `auto` is the gap "
         "statistic of K-means. The rule was made with these three tables in view, so they show what it is for and not "
-        "how good it is; [Other real tables](clusters_real.md) has tables that were not looked at. Number of classes, and "
-        "number of clusters chosen among 2 to 10:\n\n"
+        "how good it is; [Other real tables](clusters_real.md) has tables that were not looked at. Number of classes, "
+        "and number of clusters chosen among 2 to 10:\n\n"
         + markdown_table(["data", "size", "classes", "`auto`", "`bic`", *(f"`{name}`" for name in OTHERS)], real)
         + "\n\nA fit that chooses among 2 to 10 clusters takes "
         + ", ".join(f"{ratio:.2f}" for ratio in ratios)
