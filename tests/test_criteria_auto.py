@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_iris, load_wine
 
+import sparsecluster._utils.parallel
 from sparsecluster import SASClustering, SparseKMeans, adjusted_rand_index
 from sparsecluster._search.clusters import bic_curve
 from sparsecluster.datasets import shifted_groups
@@ -107,6 +108,18 @@ def test_of_many_samples_some_are_compared(monkeypatch):
     assert looked_at == [100]
     assert (chosen.k, chosen.labels) == (3, None)
     assert adjusted_rand_index(fit(table, max_clusters=8).labels_, truth) > 0.9
+
+
+@pytest.mark.usefixtures("few_tables")
+def test_order_and_threads_do_not_matter_to_the_gap_statistic(monkeypatch):
+    monkeypatch.setattr(sparsecluster._utils.parallel, "THREADS_PAY", 0)
+    table, rng = groups(correlated=True)[0], np.random.default_rng(1)
+    rows, columns = rng.permutation(len(table)), rng.permutation(table.shape[1])
+    found, turned, threads = fit(table), fit(table[np.ix_(rows, columns)]), fit(table, n_jobs=2)
+    assert found.n_clusters_curve_.criterion == "gap"
+    for other, labels in ((turned, found.labels_[rows]), (threads, found.labels_)):
+        np.testing.assert_array_equal(other.labels_, labels)
+        np.testing.assert_array_equal(other.n_clusters_curve_.score, found.n_clusters_curve_.score)
 
 
 # ---------------------------------------------------------------- dependence
