@@ -18,7 +18,7 @@ from sparsecluster.datasets import shifted_groups
 from sparsecluster.experiments.catalogue import EXPERIMENTS
 from sparsecluster.inspection.compare import USUAL
 from sparsecluster.io.models import as_dict
-from sparsecluster.methods.registry import METHODS, PLANNED
+from sparsecluster.methods.registry import METHODS
 from tests.helpers.imports import heavy_modules, help_of
 
 pd = pytest.importorskip("pandas")
@@ -111,7 +111,6 @@ WRONG = {
     "less than no trimming": (("fit", "none.csv", *K, "--trim", "-0.1"), "trim must be a share"),
     "an unknown metric": (("fit", "table.csv", *K, "--metric", "euclid"), '"sqeuclidean"'),
     "an unknown method": (("fit", "table.csv", *K, "--method", "sass"), "Did you mean 'sas'?"),
-    "a method to come": (("fit", "table.csv", *K, "--method", "proclus"), "not available yet"),
     "an unknown id": (("fit", "table.csv", *K, "--id", "nome"), "Did you mean 'name'?"),
     "an unknown truth": (("fit", "table.csv", *K, "--truth", "grup"), "Did you mean 'group'?"),
     "an unknown column to drop": (("fit", "table.csv", *K, "--drop", "f0,grup"), "Did you mean 'group'?"),
@@ -230,7 +229,6 @@ def test_the_shell_can_complete_commands():
 def test_methods_are_listed_in_words_and_as_json():
     told = done("methods")
     assert all(re.search(rf"^ {re.escape(name)} ", told, re.MULTILINE) for name in METHODS)
-    assert all(name in told for name in PLANNED)
     entries = json.loads(done("methods", "--json"))
     assert list(entries) == list(METHODS)
     for name, method in METHODS.items():

@@ -7,7 +7,7 @@ from pathlib import Path
 from pages import write_or_check
 
 from sparsecluster._utils.markdown import markdown_table
-from sparsecluster.methods.registry import METHODS, PLANNED, Method
+from sparsecluster.methods.registry import METHODS, Method
 
 PAGE = Path(__file__).parent.parent / "docs" / "methods.md"
 TAKES = {
@@ -36,7 +36,7 @@ objective, the parameters and the paper of each. [Results](results/methods.md) c
 Methods can also be created by name:
 
 ```python
->>> from sparsecluster.methods.registry import METHODS, make_method
+>>> from sparsecluster import METHODS, make_method
 >>> METHODS["if-pca"].takes, METHODS["if-pca"].selects, METHODS["if-pca"].predicts
 ('numbers', True, True)
 >>> found = make_method("if-pca", n_clusters=3).fit(X)
@@ -81,16 +81,16 @@ def cells(name: str, method: Method) -> list[str]:
         TAKES[method.takes],
         yes[method.selects],
         yes[method.predicts],
+        yes[method.soft],
         method.paper,
     ]
 
 
 def page() -> str:
     """Return the whole page."""
-    header = ["name", "class", "what it is", "takes", "selects features", "predicts", "paper"]
+    header = ["name", "class", "what it is", "takes", "selects features", "predicts", "probabilities", "paper"]
     table = markdown_table(header, [cells(name, method) for name, method in METHODS.items()])
-    planned = "\n".join(f"- `{name}`: {paper}" for name, paper in PLANNED.items())
-    return f"{HEAD}{table}\n\nNot available yet:\n\n{planned}\n{NOTES}"
+    return f"{HEAD}{table}\n{NOTES}"
 
 
 if __name__ == "__main__":

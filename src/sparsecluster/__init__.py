@@ -9,6 +9,7 @@ from ._version import __version__
 __all__ = [
     "COSA",
     "IFPCA",
+    "METHODS",
     "Comparison",
     "ExpressionScaler",
     "PlainClustering",
@@ -26,6 +27,7 @@ __all__ = [
     "error_rate",
     "expression_clustering",
     "load_model",
+    "make_method",
     "rand_index",
     "save_model",
     "symmetric_difference",
@@ -39,6 +41,7 @@ if TYPE_CHECKING:
     from .methods.cosa import COSA
     from .methods.ifpca import IFPCA
     from .methods.plain import PlainClustering
+    from .methods.registry import METHODS, make_method
     from .methods.regularized import RegularizedKMeans
     from .methods.sas import SASClustering
     from .methods.screened import ScreenedClustering
@@ -57,6 +60,7 @@ _HOMES = {
     "TuningCurve": "_search.curve",
     "COSA": "methods.cosa",
     "IFPCA": "methods.ifpca",
+    "METHODS": "methods.registry",
     "PlainClustering": "methods.plain",
     "RegularizedKMeans": "methods.regularized",
     "SASClustering": "methods.sas",
@@ -70,6 +74,7 @@ _HOMES = {
     "error_rate": "metrics",
     "expression_clustering": "preprocessing",
     "load_model": "io.models",
+    "make_method": "methods.registry",
     "save_model": "io.models",
     "rand_index": "metrics",
     "symmetric_difference": "metrics",

@@ -89,7 +89,7 @@ def methods(
 
       sparsecluster methods --json
     """
-    from ..methods.registry import METHODS, PLANNED
+    from ..methods.registry import METHODS
 
     if as_json:
         entries = {
@@ -101,13 +101,11 @@ def methods(
     from rich.console import Console
     from rich.table import Table
 
-    table = Table("name", "what it is", "takes", "selects", "predicts", box=None)
+    table = Table("name", "what it is", "takes", "selects", "predicts", "probabilities", box=None)
     for name, method in METHODS.items():
-        flags = ("yes" if method.selects else "no", "yes" if method.predicts else "no")
-        table.add_row(name, method.title, method.takes, *flags)
-    console = Console(highlight=False)
-    console.print(table)
-    console.print(f"\nNot available yet: {', '.join(PLANNED)}.")
+        flags = (method.selects, method.predicts, method.soft)
+        table.add_row(name, method.title, method.takes, *("yes" if flag else "no" for flag in flags))
+    Console(highlight=False).print(table)
 
 
 @plainly

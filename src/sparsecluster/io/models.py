@@ -18,31 +18,9 @@ from .._search.curve import TuningCurve
 from .._utils.files import write
 from .._version import __version__
 from ..methods._result import Kept
-from ..methods.ifpca import IFPCA, Projected
-from ..methods.plain import PlainClustering
-from ..methods.regularized import RegularizedKMeans, ShrunkenCenters
-from ..methods.sas import SASClustering
-from ..methods.screened import ScreenedClustering
-from ..methods.sparse_kmeans import SparseKMeans
-from ..methods.sparse_kmedoids import SparseKMedoids
+from ._pieces import CLUSTERS, ESTIMATORS, PIECES, SAVED
 
 FORMAT, VERSION = "sparsecluster-model", 2
-# Only these classes may occur in a file: estimators that assign new samples, and the parts that they need for it.
-ESTIMATORS: dict[str, Any] = {
-    each.__name__: each
-    for each in (
-        *(SASClustering, SparseKMeans, SparseKMedoids, RegularizedKMeans, IFPCA),
-        *(ScreenedClustering, PlainClustering),
-    )
-}
-PIECES: dict[str, Any] = {each.__name__: each for each in (Profiles, Profile, Projected, ShrunkenCenters, TuningCurve)}
-# Fitted attributes that are saved.
-SAVED = (
-    *("n_features_in_", "feature_names_in_", "labels_", "support_", "feature_scores_", "feature_weights_"),
-    *("cluster_centers_", "objective_", "n_iter_", "gap_curve_", "bic_curve_", "instability_curve_", "l1_bound_"),
-    *("penalty_", "p_values_", "statistics_", "n_clusters_", "n_clusters_curve_", "core_support_", "core_size_"),
-    *("core_curve_", "outlier_scores_"),
-)
 
 
 class ModelError(ValueError):
@@ -328,9 +306,6 @@ DTYPES = {"f": np.float64, "i": np.intp, "b": np.bool_, "O": object}
 
 # ---------------------------------------------------------------- checks of consistency
 
-# The class that assigns new samples, for each estimator for which it is not `Profiles`.
-CLUSTERS: dict[str, Any] = {"IFPCA": Projected, "RegularizedKMeans": ShrunkenCenters}
-
 
 def _must(holds: bool, why: str) -> None:
     if not holds:
@@ -382,14 +357,11 @@ def _check_fits(name: str, fitted: dict[str, Any], clusters: Any) -> None:
     curves = [value for key, value in fitted.items() if key.endswith("_curve_")]
     _must(all(value is None or isinstance(value, TuningCurve) for value in curves), "a curve must be a tuning curve")
     chosen = int(support.sum())
-    _must(type(clusters) is CLUSTERS.get(name, Profiles), "the clusters belong to another method")
+    _must(type(clusters) is CLUSTERS[ESTIMATORS[name]], "the clusters belong to another method")
     if not isinstance(clusters, Profiles):
-        numbers = [isinstance(each, np.ndarray) and each.dtype == np.float64 for each in clusters]
-        _must(all(numbers), "the clusters must be arrays of numbers")
-        _must(
-            len(clusters[0]) == len(clusters[1]) == chosen and len(clusters.centers) == k,
-            "the clusters have the wrong shape",
-        )
+        arrays = [each for each in clusters if isinstance(each, np.ndarray)]
+        _must(all(each.dtype == np.float64 for each in arrays), "the clusters must be arrays of numbers")
+        _must(clusters.is_for(chosen, k), "the clusters have the wrong shape")
         return
     _must(isinstance(clusters.columns, list) and len(clusters.columns) == chosen, "a chosen column has no profile")
     _must(_is_number(clusters.whole), "the weight of the features must be a number")

@@ -27,6 +27,8 @@ from .._utils.progress import Progress
 from ._alternatives import Alternative, alternative_of
 from ._clusters import check_n_clusters, choose_clusters, is_given
 from ._core import check_core_agreement, with_core
+from ._criteria.auto import auto
+from ._criteria.choice import Choice
 from ._result import Array, Clusters, Kept, Order, Result
 from ._trim import check_trim, solve_trimmed, without_far
 from ._validation import checked, names_of
@@ -238,6 +240,10 @@ class SparseClusterer(SelectorMixin, ClusterMixin, BaseEstimator):
         progress = Progress(vars(self).get("verbose", "auto"))
         found = {k: [self._solve(reading, k).labels] for k in progress.track(ks, "numbers of clusters", len(ks))}
         return Candidates(reading.source.features(), found)
+
+    def _choose_clusters(self, reading: Reading, ks: Sequence[int]) -> Choice:
+        """Choose the number of clusters if `cluster_criterion="auto"`. Methods with a criterion of their own use it."""
+        return auto(self, reading, ks)
 
     def fit_predict(self, X: Any, y: None = None) -> npt.NDArray[np.intp]:
         """Fit the estimator and return the cluster of each sample.

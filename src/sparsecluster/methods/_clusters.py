@@ -8,7 +8,6 @@ from typing import Any
 from .._data.checks import too_few_distinct
 from .._data.reading import Reading
 from .._utils.checks import check_choice, check_count, is_auto
-from ._criteria.auto import auto
 from ._criteria.bic import bic
 from ._criteria.choice import Choice, Criterion
 from ._criteria.gap import gap, gap_uniform, logdet_gap
@@ -22,7 +21,7 @@ MOST_CLUSTERS, LEAST_MEAN_SIZE = 10, 5
 
 
 CRITERIA: dict[str, Criterion] = {
-    "auto": auto,
+    "auto": lambda estimator, reading, ks: estimator._choose_clusters(reading, ks),
     "bic": bic,
     "gap": gap,
     "gap_uniform": gap_uniform,

@@ -1,8 +1,8 @@
-"""What only some estimators have: complete numbers as input, and assigning new samples to the nearest cluster."""
+"""What only some estimators have: complete numbers as input, the nearest cluster of new samples, soft memberships."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +14,7 @@ from .._data.reading import Reading, Request, TableReader
 from .._data.source import TableSource
 from .._utils.arrays import Floats
 from .._utils.checks import listed
-from ._result import Clusters, Kept, Order, Result
+from ._result import Clusters, Kept, Order, Result, SoftClusters
 from ._validation import checked, refuse_sparse, refuse_words
 
 
@@ -167,3 +167,43 @@ class NearestCluster:
 
     def _new_values(self, X: Any) -> list[Any]:
         return new_values(self, X, np.flatnonzero(self.support_))
+
+
+class SoftMemberships(NearestCluster):
+    """Mixin for mixtures, whose samples belong to every cluster with a probability.
+
+    The result of a fit must have `SoftClusters`, and `memberships_` among its arrays.
+    """
+
+    def predict(self, X: Any) -> npt.NDArray[np.intp]:
+        """Assign samples to the cluster with the highest probability.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+            New samples, with the same columns as in `fit`.
+
+        Returns
+        -------
+        labels : ndarray of shape (n_samples,)
+            Cluster of each sample.
+        """
+        return super().predict(X)
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Return the probability that each sample belongs to each cluster.
+
+        Features that are not chosen have the same distribution in all clusters, so they do not matter.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+            New samples, with the same columns as in `fit`.
+
+        Returns
+        -------
+        memberships : ndarray of shape (n_samples, n_clusters)
+            Probabilities, which sum to 1 for each sample.
+        """
+        clusters = cast(SoftClusters, self._known_clusters())
+        return clusters.memberships(self._new_values(X))

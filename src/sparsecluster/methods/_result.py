@@ -30,6 +30,22 @@ class Clusters(Protocol):
         """Return the share of the variation of the chosen features that the nearest clusters explain."""
 
 
+class SoftClusters(Clusters, Protocol):
+    """Clusters to which samples belong with a probability."""
+
+    def memberships(self, values: Sequence[Any]) -> Floats:
+        """Return the probability of each cluster for each sample, of shape (n_samples, n_clusters)."""
+
+
+def have_shapes(*expected: tuple[Any, tuple[int, ...]]) -> bool:
+    """Whether arrays, each given with the shape that it must have, are arrays of these shapes.
+
+    >>> have_shapes((np.zeros(3), (3,)), (np.zeros((2, 3)), (2, 3)))
+    True
+    """
+    return all(isinstance(array, np.ndarray) and array.shape == shape for array, shape in expected)
+
+
 class Kept(NamedTuple):
     """What a fitted estimator stores in addition to its public attributes.
 

@@ -18,7 +18,7 @@ from .._utils.parameters import rng_of
 from ._base import SparseClusterer
 from ._clusters import NClusters
 from ._mixins import CompleteNumbers, NearestCluster
-from ._result import Array, Order, Result
+from ._result import Array, Order, Result, have_shapes
 from ._screening import (
     by_higher_criticism,
     higher_criticism,
@@ -54,6 +54,12 @@ class Projected(NamedTuple):
         """1 - sum of squared distances to the nearest center / total sum of squares, in the projection."""
         at = ((np.column_stack(values) - self.means) / self.units) @ self.directions
         return float(1.0 - self.placed(values).min(axis=1).sum() / (at**2).sum())
+
+    def is_for(self, n_chosen: int, k: int) -> bool:
+        """Whether the arrays, which may come from a file, have the right shapes."""
+        n_directions = np.shape(self.directions)[-1]
+        along = (self.directions, (n_chosen, n_directions)), (self.centers, (k, n_directions))
+        return have_shapes((self.means, (n_chosen,)), (self.units, (n_chosen,)), *along)
 
 
 class IFPCA(CompleteNumbers, NearestCluster, SparseClusterer):

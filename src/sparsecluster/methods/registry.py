@@ -43,6 +43,8 @@ class Method(NamedTuple):
         Whether the method selects features.
     predicts : bool
         Whether the method can assign new samples to its clusters.
+    soft : bool
+        Whether samples belong to clusters with probabilities, which `predict_proba` returns for new samples.
     """
 
     title: str
@@ -51,6 +53,7 @@ class Method(NamedTuple):
     takes: Takes
     selects: bool
     predicts: bool
+    soft: bool = False
 
 
 SAS = "Arias-Castro and Pu (2017), A simple approach to sparse clustering"
@@ -181,15 +184,6 @@ METHODS: dict[str, Method] = {
     ),
 }
 
-# Methods that the paper mentions but that are not implemented yet. Tables show them as not available.
-PLANNED: dict[str, str] = {
-    "penalized-gmm": "Pan and Shen (2007), Penalized model-based clustering with application to variable selection",
-    "ahp-gmm": "Wang and Zhu (2008), Variable selection for model-based high-dimensional clustering",
-    "pairwise-fusion-gmm": "Guo, Levina, Michailidis and Zhu (2010), Pairwise variable selection for clustering",
-    "raftery-dean": "Raftery and Dean (2006), Variable selection for model-based clustering",
-    "proclus": "Aggarwal et al. (1999), Fast algorithms for projected clustering",
-}
-
 
 def make_method(name: str, n_clusters: NClusters, **parameters: Any) -> SparseClusterer:
     """Create the estimator of a method from its name.
@@ -210,14 +204,12 @@ def make_method(name: str, n_clusters: NClusters, **parameters: Any) -> SparseCl
 
     Examples
     --------
-    >>> from sparsecluster.methods.registry import make_method
+    >>> from sparsecluster import make_method
     >>> make_method("sparse-kmeans", 4, random_state=1)
     SparseKMeans(n_clusters=4, random_state=1)
     """
     if name in METHODS:
         return METHODS[name].make(n_clusters, **parameters)
-    if name in PLANNED:
-        raise ValueError(f"The method {name!r} is not available yet. Available methods are {', '.join(METHODS)}.")
     near = difflib.get_close_matches(name, METHODS, n=1)
     hint = f" Did you mean {near[0]!r}?" if near else ""
     raise ValueError(f"There is no method {name!r}; available methods are {', '.join(METHODS)}.{hint}")

@@ -22,7 +22,7 @@ from .._utils.progress import Verbosity
 from ._base import SparseClusterer
 from ._clusters import NClusters
 from ._mixins import CompleteNumbers, NearestCluster
-from ._result import Array, NoClustersError, Order, Result
+from ._result import Array, NoClustersError, Order, Result, have_shapes
 from ._screening import spreads, standardized
 
 # The penalties that are compared, as in the authors' code.
@@ -135,6 +135,10 @@ class ShrunkenCenters(NamedTuple):
         """1 - sum of squared distances to the nearest center / sum of squared distances to the origin."""
         at = (np.column_stack(values) - self.origin) / self.units
         return float(1.0 - self._apart(values).sum(axis=2).min(axis=1).sum() / (at**2).sum())
+
+    def is_for(self, n_chosen: int, k: int) -> bool:
+        """Whether the arrays, which may come from a file, have the right shapes."""
+        return have_shapes((self.origin, (n_chosen,)), (self.units, (n_chosen,)), (self.centers, (k, n_chosen)))
 
 
 class RegularizedKMeans(CompleteNumbers, NearestCluster, SparseClusterer):

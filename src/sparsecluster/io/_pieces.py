@@ -1,0 +1,36 @@
+"""What may occur in a model file: estimators, the parts that they need to assign new samples, and fitted attributes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .._data.profiles import Profile, Profiles
+from .._search.curve import TuningCurve
+from ..methods.ifpca import IFPCA, Projected
+from ..methods.plain import PlainClustering
+from ..methods.regularized import RegularizedKMeans, ShrunkenCenters
+from ..methods.sas import SASClustering
+from ..methods.screened import ScreenedClustering
+from ..methods.sparse_kmeans import SparseKMeans
+from ..methods.sparse_kmedoids import SparseKMedoids
+
+# Estimators that assign new samples, and the class that does it for them.
+CLUSTERS: dict[type, Any] = {
+    SASClustering: Profiles,
+    SparseKMeans: Profiles,
+    SparseKMedoids: Profiles,
+    ScreenedClustering: Profiles,
+    PlainClustering: Profiles,
+    RegularizedKMeans: ShrunkenCenters,
+    IFPCA: Projected,
+}
+ESTIMATORS: dict[str, Any] = {each.__name__: each for each in CLUSTERS}
+# Classes other than estimators and dissimilarities.
+PIECES: dict[str, Any] = {each.__name__: each for each in (*CLUSTERS.values(), Profile, TuningCurve)}
+# Fitted attributes that are saved.
+SAVED = (
+    *("n_features_in_", "feature_names_in_", "labels_", "support_", "feature_scores_", "feature_weights_"),
+    *("cluster_centers_", "objective_", "n_iter_", "gap_curve_", "bic_curve_", "instability_curve_", "l1_bound_"),
+    *("penalty_", "p_values_", "statistics_", "n_clusters_", "n_clusters_curve_", "core_support_", "core_size_"),
+    *("core_curve_", "outlier_scores_", "memberships_"),
+)
