@@ -13,6 +13,7 @@ __all__ = [
     "Comparison",
     "ExpressionScaler",
     "PlainClustering",
+    "ReducedClustering",
     "RegularizedKMeans",
     "SASClustering",
     "ScreenedClustering",
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     from .methods.ifpca import IFPCA
     from .methods.plain import PlainClustering
     from .methods.registry import METHODS, make_method
+    from .methods.reduced import ReducedClustering
     from .methods.regularized import RegularizedKMeans
     from .methods.sas import SASClustering
     from .methods.screened import ScreenedClustering
@@ -62,6 +64,7 @@ _HOMES = {
     "IFPCA": "methods.ifpca",
     "METHODS": "methods.registry",
     "PlainClustering": "methods.plain",
+    "ReducedClustering": "methods.reduced",
     "RegularizedKMeans": "methods.regularized",
     "SASClustering": "methods.sas",
     "ScreenedClustering": "methods.screened",

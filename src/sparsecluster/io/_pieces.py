@@ -6,8 +6,11 @@ from typing import Any
 
 from .._data.profiles import Profile, Profiles
 from .._search.curve import TuningCurve
+from ..methods._gaussian_mixture import Gaussians
+from ..methods._reduction import ReducedClusters, Reduction
 from ..methods.ifpca import IFPCA, Projected
 from ..methods.plain import PlainClustering
+from ..methods.reduced import ReducedClustering
 from ..methods.regularized import RegularizedKMeans, ShrunkenCenters
 from ..methods.sas import SASClustering
 from ..methods.screened import ScreenedClustering
@@ -23,14 +26,16 @@ CLUSTERS: dict[type, Any] = {
     PlainClustering: Profiles,
     RegularizedKMeans: ShrunkenCenters,
     IFPCA: Projected,
+    ReducedClustering: ReducedClusters,
 }
 ESTIMATORS: dict[str, Any] = {each.__name__: each for each in CLUSTERS}
 # Classes other than estimators and dissimilarities.
-PIECES: dict[str, Any] = {each.__name__: each for each in (*CLUSTERS.values(), Profile, TuningCurve)}
+PIECES: dict[str, Any] = {each.__name__: each for each in (*CLUSTERS.values(), Profile, TuningCurve, Reduction, Gaussians)}
 # Fitted attributes that are saved.
 SAVED = (
     *("n_features_in_", "feature_names_in_", "labels_", "support_", "feature_scores_", "feature_weights_"),
     *("cluster_centers_", "objective_", "n_iter_", "gap_curve_", "bic_curve_", "instability_curve_", "l1_bound_"),
     *("penalty_", "p_values_", "statistics_", "n_clusters_", "n_clusters_curve_", "core_support_", "core_size_"),
-    *("core_curve_", "outlier_scores_", "memberships_"),
+    *("core_curve_", "outlier_scores_", "memberships_", "components_", "n_components_", "components_curve_"),
+    *("covariance_", "bic_"),
 )

@@ -12,6 +12,7 @@ from ._clusters import NClusters
 from .cosa import COSA
 from .ifpca import IFPCA
 from .plain import PlainClustering
+from .reduced import ReducedClustering
 from .regularized import RegularizedKMeans
 from .sas import SASClustering
 from .screened import ScreenedClustering
@@ -92,6 +93,25 @@ METHODS: dict[str, Method] = {
         "Jin and Wang (2016), Influential features PCA for high dimensional clustering",
         "numbers",
         True,
+        True,
+    ),
+    "reduced": Method(
+        "Gaussian mixture in principal components",
+        ReducedClustering,
+        "Ghosh and Chinnaiyan (2002), Mixture modelling of gene expression data from microarray experiments; Liu, "
+        "Zhang, Palumbo and Lawrence (2003), Bayesian clustering with variable and transformation selections",
+        "numbers",
+        False,
+        True,
+        True,
+    ),
+    "reduced-nmf": Method(
+        "K-means on metagenes",
+        partial(ReducedClustering, reduction="nmf", clusterer="kmeans"),
+        "Tamayo et al. (2007), Metagene projection for cross-platform, cross-species characterization of global "
+        "transcriptional states",
+        "numbers",
+        False,
         True,
     ),
     "spectral-gem": Method(

@@ -25,8 +25,8 @@ from ..._utils.parallel import Workers, workers_for
 from ..._utils.progress import Progress
 from .._result import Clusters, NoClustersError, Order, Result
 
-# Parameters that are tuned, besides the number of features, and the attributes that hold their values.
-TUNED = {"l1_bound": "l1_bound_", "penalty": "penalty_"}
+# Parameters that are tuned, besides the number of features, and the attributes that hold their values or tuning curves.
+TUNED = {"l1_bound": "l1_bound_", "penalty": "penalty_", "n_components": "components_curve_"}
 # The number of starts of a fit if n_init="auto", which would otherwise continue until several starts agree: on tables
 # without clusters they rarely do. More starts take several times longer and hardly change the dispersion.
 FEW_STARTS = 10
@@ -81,7 +81,8 @@ class Refit(NamedTuple):
 
 def tuned_values(found: Result) -> dict[str, Any]:
     """Return the values of all parameters that were tuned for a result."""
-    named = {name: found.attributes[attribute] for name, attribute in TUNED.items() if attribute in found.attributes}
+    held = {name: found.attributes.get(attribute) for name, attribute in TUNED.items()}
+    named = {name: getattr(value, "chosen", value) for name, value in held.items() if value is not None}
     return {"n_features_to_select": found.subset.size, **named}
 
 
