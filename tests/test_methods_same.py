@@ -23,7 +23,12 @@ pytestmark = pytest.mark.usefixtures("less_work")
 SOME = HARD[::2, ::3]
 ANYTHING = pytest.mark.parametrize("name", those(takes="anything"))
 # What a fit tunes on copies or samples, which threads share.
-TUNES = ("sas", "sparse-kmeans", "sparse-hierarchical", "sparse-kmedoids", "cosa-common", "regularized-kmeans")
+TUNES = (
+    *("sas", "sparse-kmeans", "sparse-hierarchical", "sparse-kmedoids", "cosa-common", "regularized-kmeans"),
+    "reduced-nmf",
+)
+# The attribute that holds what was tuned.
+CURVES = {"regularized-kmeans": "instability_", "reduced": "components_curve_", "reduced-nmf": "components_curve_"}
 
 
 def matrices(table):
@@ -123,13 +128,15 @@ GIVEN = {
     "sparse-kmedoids": {"l1_bound": 2.0},
     "cosa-common": {"penalty": 0.3},
     "regularized-kmeans": {"penalty": 0.1},
+    "reduced": {"n_components": 2},
+    "reduced-nmf": {"n_components": 2},
 }
 
 
-@pytest.mark.parametrize("name", TUNES)
+@pytest.mark.parametrize("name", GIVEN)
 def test_nothing_stays_of_an_earlier_choice_of_the_tuning_parameter(name):
     estimator = quick(name).fit(HARD)
-    chosen = "instability_" if name == "regularized-kmeans" else "gap_curve_"
+    chosen = CURVES.get(name, "gap_curve_")
     assert getattr(estimator, chosen) is not None
     estimator.set_params(**GIVEN[name]).fit(HARD)
     assert getattr(estimator, chosen) is None
@@ -269,6 +276,8 @@ WORK = {
     "cosa-common": "methods.cosa.tuned",
     "regularized-kmeans": "methods.regularized.start",
     "if-pca": "methods.ifpca.null_statistics",
+    "reduced": "methods.reduced.principal",
+    "reduced-nmf": "methods.reduced.factorize",
     "spectral-gem": "methods.spectral_gem.graph_spectrum",
     **dict.fromkeys((name for name in METHODS if name.startswith("screened")), "methods.screened.screen"),
     **dict.fromkeys(("kmeans", "kmeans++", "complete", "ward", "spectral"), "_clusterers.own.prepared"),

@@ -35,6 +35,12 @@ VARIANTS = {
     "SparseKMedoids": [{"l1_bound": 2.0}],
     "RegularizedKMeans": [{"penalty": 0.5}],
     "IFPCA": [{}],
+    "ReducedClustering": [
+        {},
+        {"clusterer": "kmeans"},
+        {"reduction": "nmf"},
+        {"reduction": "nmf", "nonnegative": "ranks"},
+    ],
     "ScreenedClustering": [{"test": "variance"}, {"test": "variance", "threshold": 3}],
     "PlainClustering": [
         {"algorithm": "kmeans++"},

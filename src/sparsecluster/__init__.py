@@ -42,8 +42,8 @@ if TYPE_CHECKING:
     from .methods.cosa import COSA
     from .methods.ifpca import IFPCA
     from .methods.plain import PlainClustering
-    from .methods.registry import METHODS, make_method
     from .methods.reduced import ReducedClustering
+    from .methods.registry import METHODS, make_method
     from .methods.regularized import RegularizedKMeans
     from .methods.sas import SASClustering
     from .methods.screened import ScreenedClustering

@@ -30,7 +30,9 @@ CLUSTERS: dict[type, Any] = {
 }
 ESTIMATORS: dict[str, Any] = {each.__name__: each for each in CLUSTERS}
 # Classes other than estimators and dissimilarities.
-PIECES: dict[str, Any] = {each.__name__: each for each in (*CLUSTERS.values(), Profile, TuningCurve, Reduction, Gaussians)}
+PIECES: dict[str, Any] = {
+    each.__name__: each for each in (*CLUSTERS.values(), Profile, TuningCurve, Reduction, Gaussians)
+}
 # Fitted attributes that are saved.
 SAVED = (
     *("n_features_in_", "feature_names_in_", "labels_", "support_", "feature_scores_", "feature_weights_"),

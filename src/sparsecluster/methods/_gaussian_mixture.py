@@ -68,6 +68,7 @@ class Mixture(NamedTuple):
     labels: Labels
     gain: float
     covariance: str
+    n_iter: int
 
 
 def fit_mixture(points: Floats, k: int, rng: np.random.Generator, max_iter: int) -> Mixture:
@@ -121,7 +122,7 @@ def fit_form(form: str, points: Floats, start: Labels, k: int, max_iter: int) ->
     if np.bincount(labels, minlength=k).min() < fewest(form, q) or is_thin(gaussians.roots, spread):
         return None
     likelihood = float(logsumexp(joint, axis=1).sum())
-    return Mixture(gaussians, labels, gain(likelihood, n_parameters(form, k, q), spread, n), form)
+    return Mixture(gaussians, labels, gain(likelihood, n_parameters(form, k, q), spread, n), form, int(model.n_iter_))
 
 
 def variances(points: Floats) -> Floats:
@@ -188,4 +189,4 @@ def balls(points: Floats, start: Labels, k: int) -> Mixture:
     roots = np.broadcast_to(np.eye(q) / math.sqrt(variance), (k, q, q)).copy()
     gaussians = Gaussians(np.full(k, 1.0 / k), centers, roots)
     likelihood = float(logsumexp(gaussians.log_joint(points), axis=1).sum())
-    return Mixture(gaussians, labels, gain(likelihood, k * q + 1, spread, n), "equal")
+    return Mixture(gaussians, labels, gain(likelihood, k * q + 1, spread, n), "equal", 1)

@@ -28,11 +28,12 @@ SAME_STABILITY = 0.005
 
 
 class Factors(NamedTuple):
-    """Amounts of shape (n_samples, q), metagenes of shape (q, n_features), and the divergence from the table."""
+    """Amounts of shape (n_samples, q), metagenes of shape (q, n_features), the divergence, and the number of steps."""
 
     amounts: Floats
     metagenes: Floats
     divergence: float
+    n_iter: int
 
 
 def divergence(table: Floats, product: Floats) -> float:
@@ -65,9 +66,9 @@ def factorize(table: Floats, q: int, rng: np.random.Generator, max_iter: int) ->
             before, reached = reached, divergence(table, amounts @ metagenes)
             if step >= max_iter or before - reached <= DECREASE * reached:
                 break
-    # Amounts and metagenes are determined up to a factor; metagenes get unit length.
+    # Both are determined only up to a factor, on which proportions of amounts depend: metagenes get unit length.
     lengths = np.sqrt((metagenes**2).sum(axis=1))
-    return Factors(amounts * lengths, metagenes / lengths[:, None], reached)
+    return Factors(amounts * lengths, metagenes / lengths[:, None], reached, step)
 
 
 def amounts_of(table: Floats, metagenes: Floats) -> Floats:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -10,10 +11,11 @@ import numpy.typing as npt
 from sklearn.decomposition import PCA
 
 from .._data.centers import means
+from .._search.curve import TuningCurve
 from .._utils.arrays import Floats, Labels, Subset
-from ._gaussian_mixture import Gaussians
+from ._gaussian_mixture import Gaussians, Mixture
 from ._nmf import amounts_of, ranks, unit_length
-from ._result import Order, Array, have_shapes
+from ._result import Array, Order, have_shapes
 
 How = Literal["pca", "shift", "ranks"]
 # With more samples and features than this, only the leading components are computed, by an iteration.
@@ -91,6 +93,40 @@ def are_distinct(points: Floats, k: int) -> bool:
     return len(np.unique(np.round(points / unit), axis=0)) >= k
 
 
+def variance_curve(shares: Floats, required: float) -> TuningCurve:
+    """Return the share of the variance along the first components, and the fewest whose share is enough."""
+    score = np.cumsum(shares)
+    # The last sum may fall short of 1 by a rounding error.
+    enough = np.append(score[:-1] >= required, True)
+    details = {"required": np.full(score.size, required)}
+    tried = np.arange(1, score.size + 1)
+    return TuningCurve("n_components", tried, "share of variance", score, int(tried[enough.argmax()]), None, details)
+
+
+class Placed(NamedTuple):
+    """Samples in the reduced space.
+
+    Attributes
+    ----------
+    reduction : Reduction
+        How they were placed.
+    points : ndarray of shape (n_samples, n_components)
+        Their coordinates.
+    curve : TuningCurve or None
+        How the number of components was chosen.
+    n_iter : int or None
+        Number of steps of the factorization.
+    mixtures : dict of int to Mixture
+        Mixtures that have been fitted already, by the number of components.
+    """
+
+    reduction: Reduction
+    points: Floats
+    curve: TuningCurve | None
+    n_iter: int | None = None
+    mixtures: Mapping[int, Mixture] = MappingProxyType({})
+
+
 # ---------------------------------------------------------------- the clusters
 
 
@@ -118,10 +154,10 @@ class ReducedClusters(NamedTuple):
     @classmethod
     def ordered(cls, reduction: Reduction, gaussians: Gaussians, points: Floats, order: Order) -> ReducedClusters:
         """Return what was found with columns and clusters in the user's order."""
-        by_cluster = ("cluster", None), ("cluster", None, None)
         weights = order.restore(Array(gaussians.weights, ("cluster",)))
-        others = (order.restore(Array(*pair)) for pair in zip(gaussians[1:], by_cluster, strict=True))
-        return cls(reduction.chosen(order), Gaussians(weights, *others), points.mean(axis=0))
+        centers = order.restore(Array(gaussians.centers, ("cluster", None)))
+        roots = order.restore(Array(gaussians.roots, ("cluster", None, None)))
+        return cls(reduction.chosen(order), Gaussians(weights, centers, roots), points.mean(axis=0))
 
     def is_for(self, n_chosen: int, k: int) -> bool:
         """Whether the parts, which may come from a file, belong together."""

@@ -21,17 +21,19 @@ from ._base import SparseClusterer
 from ._clusters import NClusters
 from ._criteria.choice import Choice, warn
 from ._criteria.refit import fit_each
-from ._gaussian_mixture import Gaussians, Mixture, fit_mixture
+from ._gaussian_mixture import Mixture, fit_mixture
 from ._mixins import CompleteNumbers, SoftMemberships
 from ._nmf import Factors, factorize, last_stable, stability, strongest
 from ._reduction import (
     How,
+    Placed,
     ReducedClusters,
     Reduction,
     are_distinct,
     first_equal,
     nearest_centers,
     principal,
+    variance_curve,
 )
 from ._result import Array, NoClustersError, Order, Result
 from ._screening import spreads
@@ -134,6 +136,8 @@ class ReducedClustering(CompleteNumbers, SoftMemberships, SparseClusterer):
     bic_ : float or None
         BIC of the mixture less that of one Gaussian for each component. A negative value speaks against clusters. None
         if there is no mixture.
+    n_iter_ : int or None
+        Number of steps of the mixture or of the factorization. None if there was neither.
     support_ : ndarray of shape (n_features,), dtype=bool
         Mask of all features that are used. The method does not select features, but leaves out constant columns.
     feature_scores_ : ndarray of shape (n_features,)
@@ -232,7 +236,7 @@ class ReducedClustering(CompleteNumbers, SoftMemberships, SparseClusterer):
         if isinstance(self.clusterer, str):
             check_choice("clusterer", self.clusterer, ["mixture", *CLUSTERERS], ", or an object with fit_predict")
 
-    @available_if(is_mixture)
+    @available_if(is_mixture)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Floats:
         """Return the probability that each sample belongs to each cluster, which only a mixture has.
 
@@ -254,39 +258,42 @@ class ReducedClustering(CompleteNumbers, SoftMemberships, SparseClusterer):
         if not is_auto(self.n_components):
             check_count("n_components", self.n_components, 1, min(n - 1, p), f"X has {n} rows and {p} usable columns.")
         rng = rng_of(self.random_state)
-        reduce = self._by_components if self.reduction == "pca" else self._by_metagenes
-        reduction, points, curve, mixtures = reduce(table, k, rng)
-        gaussians, labels, attributes = self._clusters_in(points, k, rng, mixtures)
-
-        def clusters(order: Order) -> ReducedClusters:
-            return ReducedClusters.ordered(reduction, gaussians, points, order)
-
+        placed = (self._by_components if self.reduction == "pca" else self._by_metagenes)(table, k, rng)
+        reduction, points, q = placed.reduction, placed.points, placed.points.shape[1]
         arrays = {
             "components_": Array(reduction.components, (None, "feature")),
             "embedding_": Array(points, ("sample", None), np.nan),
         }
+        attributes = {
+            "n_components_": q,
+            "components_curve_": placed.curve,
+            "n_iter_": placed.n_iter,
+            **dict.fromkeys(("memberships_", "covariance_", "bic_")),
+        }
         if is_mixture(self):
+            mixture = placed.mixtures.get(q) or fit_mixture(points, k, rng, int(self.max_iter))
+            gaussians, labels = mixture.gaussians, mixture.labels
             arrays["memberships_"] = Array(gaussians.memberships(points), ("sample", "cluster"), np.nan)
+            attributes |= {"covariance_": mixture.covariance, "bic_": mixture.gain}
+            attributes["n_iter_"] = placed.n_iter or mixture.n_iter
         else:
-            attributes["memberships_"] = None
-        attributes |= {"n_components_": points.shape[1], "components_curve_": curve}
+            labels = self._clustered(points, k, rng)
+            gaussians = nearest_centers(points, labels, k)
+
+        def clusters(order: Order) -> ReducedClusters:
+            return ReducedClusters.ordered(reduction, gaussians, points, order)
+
         features = reading.source.features()
         # Equal samples are equal points, but for rounding errors of the densities.
         labels = labels[first_equal(points)]
         return Result(features, labels, np.arange(features.n_features), k, None, arrays, attributes, clusters)
 
-    def _clusters_in(
-        self, points: Floats, k: int, rng: np.random.Generator, mixtures: dict[int, Mixture]
-    ) -> tuple[Gaussians, Labels, dict[str, Any]]:
-        """Cluster points of the reduced space. Mixtures that are known already are given by their dimension."""
-        q = points.shape[1]
-        if is_mixture(self):
-            found = mixtures[q] if q in mixtures else fit_mixture(points, k, rng, int(self.max_iter))
-            return found.gaussians, found.labels, {"covariance_": found.covariance, "bic_": found.gain}
-        features = NumericFeatures(Source(points, np.arange(len(points)), np.arange(q), False))
+    def _clustered(self, points: Floats, k: int, rng: np.random.Generator) -> Labels:
+        """Cluster points of the reduced space by a clusterer other than a mixture."""
+        n, q = points.shape
+        features = NumericFeatures(Source(points, np.arange(n), np.arange(q), False))
         clusterer = make_clusterer(self.clusterer, has_rows=True)
-        labels = clusterer.cluster(features, np.arange(q), k, rng, n_starts=int(self.n_init))
-        return nearest_centers(points, labels, k), labels, {"covariance_": None, "bic_": None}
+        return clusterer.cluster(features, np.arange(q), k, rng, n_starts=int(self.n_init))
 
     # ------------------------------------------------------------ the components
 
@@ -300,10 +307,8 @@ class ReducedClustering(CompleteNumbers, SoftMemberships, SparseClusterer):
     def _most(self) -> int:
         return int(self.max_components or MOST_COMPONENTS[self.reduction])
 
-    def _by_components(
-        self, table: Floats, k: int, rng: np.random.Generator
-    ) -> tuple[Reduction, Floats, TuningCurve | None, dict[int, Mixture]]:
-        """Return the principal components, the samples there, the curve of their number, and mixtures by number."""
+    def _by_components(self, table: Floats, k: int, rng: np.random.Generator) -> Placed:
+        """Place the samples along the leading principal components."""
         blank, is_given = self._blank(table, "pca"), not is_auto(self.n_components)
         by_variance = not is_given and self.component_rule == "variance"
         wanted = int(self.n_components) if is_given else min(table.shape) if by_variance else self._most()
@@ -313,7 +318,7 @@ class ReducedClustering(CompleteNumbers, SoftMemberships, SparseClusterer):
         # With fewer components, there would be fewer than k different samples.
         sizes = range(1, len(directions) + 1)
         fewest = next((q for q in sizes if are_distinct(points[:, :q], k)), len(directions))
-        curve, mixtures = None, {}
+        curve, mixtures = None, dict[int, Mixture]()
         if by_variance:
             curve = variance_curve(shares, float(self.variance_share))
         elif not is_given:
@@ -322,13 +327,10 @@ class ReducedClustering(CompleteNumbers, SoftMemberships, SparseClusterer):
             gains = np.array([each.gain for each in mixtures.values()])
             curve = TuningCurve("n_components", tried, "bic", gains, int(tried[gains.argmax()]))
         q = max(fewest, min(wanted if curve is None else int(curve.chosen), len(directions)))
-        found = full._replace(components=directions[:q])
-        return found, points[:, :q].copy(), curve, mixtures
+        return Placed(full._replace(components=directions[:q]), points[:, :q].copy(), curve, None, mixtures)
 
-    def _by_metagenes(
-        self, table: Floats, k: int, rng: np.random.Generator
-    ) -> tuple[Reduction, Floats, TuningCurve | None, dict[int, Mixture]]:
-        """Return the metagenes, the samples by their amounts, and the curve of the number of metagenes."""
+    def _by_metagenes(self, table: Floats, k: int, rng: np.random.Generator) -> Placed:
+        """Place the samples by their amounts of metagenes."""
         how: How = "ranks" if self.nonnegative == "ranks" else "shift"
         blank = self._blank(table, how)
         scaled, first = blank.scaled(table), first_equal(table)
@@ -348,7 +350,7 @@ class ReducedClustering(CompleteNumbers, SoftMemberships, SparseClusterer):
                 found = blank._replace(is_unit=is_unit, components=best.metagenes)
                 points = found.embed(table)[first]
                 if are_distinct(points, k):
-                    return found, points, curve, {}
+                    return Placed(found, points, curve, best.n_iter)
         raise NoClustersError(
             f"Fewer than {k} samples differ in their amounts of metagenes, so there cannot be {k} clusters. Use fewer "
             'clusters, nonnegative="shift" or reduction="pca".'
@@ -377,13 +379,3 @@ class ReducedClustering(CompleteNumbers, SoftMemberships, SparseClusterer):
             )
         curve = TuningCurve("k", np.array(ks), "bic", scores, int(ks[best]), None, details)
         return Choice(int(ks[best]), curve, fits[ks[best]].labels)
-
-
-def variance_curve(shares: Floats, required: float) -> TuningCurve:
-    """Return the share of the variance along the first components, and the fewest whose share is enough."""
-    score = np.cumsum(shares)
-    # The last sum may fall short of 1 by a rounding error.
-    enough = np.append(score[:-1] >= required, True)
-    details = {"required": np.full(score.size, required)}
-    tried = np.arange(1, score.size + 1)
-    return TuningCurve("n_components", tried, "share of variance", score, int(tried[enough.argmax()]), None, details)
