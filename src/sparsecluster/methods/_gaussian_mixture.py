@@ -18,8 +18,8 @@ from .._data.centers import means
 from .._features.features import Rows
 from .._utils.arrays import Floats, Labels
 
-# The forms of scikit-learn; from the fewest to the most parameters, so that ties go to the fewest.
-COVARIANCES = ("spherical", "diag", "tied", "full")
+# Equal balls, and the forms of scikit-learn.
+COVARIANCES = ("equal", "spherical", "diag", "tied", "full")
 # With more points, the tree is built for a random part of them, and the others join the nearest cluster.
 MOST_MERGED = 2000
 # EM stops when the mean log-likelihood of a point changes by less.
@@ -78,9 +78,9 @@ def fit_mixture(points: Floats, k: int, rng: np.random.Generator, max_iter: int)
     those of K-means, as equal balls of equal weight.
     """
     start = ward(points, k, rng)
-    fits = [fit_form(form, points, start, k, max_iter) for form in COVARIANCES]
+    fits = (fit_form(form, points, start, k, max_iter) for form in COVARIANCES)
     proper = [fit for fit in fits if fit is not None]
-    return max(proper, key=lambda fit: fit.gain) if proper else balls(points, start, k)
+    return max(proper, key=lambda fit: fit.gain) if proper else as_balls(points, start, k)
 
 
 def ward(points: Floats, k: int, rng: np.random.Generator) -> Labels:
@@ -100,29 +100,60 @@ def fit_form(form: str, points: Floats, start: Labels, k: int, max_iter: int) ->
     spread = variances(points)
     added = ADDED * float(spread.max())
     try:
-        model = GaussianMixture(
-            k,
-            covariance_type=form,
-            tol=TOLERANCE,
-            reg_covar=added,
-            max_iter=max_iter,
-            weights_init=np.bincount(start, minlength=k) / n,
-            means_init=means(points, start, k),
-            precisions_init=precisions(form, points, start, k, added),
-        )
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            model.fit(points)
+        if form == "equal":
+            gaussians, n_iter = equal_balls(points, start, k, added, max_iter)
+        else:
+            gaussians, n_iter = by_scikit_learn(form, points, start, k, added, max_iter)
     except (ValueError, np.linalg.LinAlgError):
         # A covariance matrix cannot be inverted.
         return None
-    gaussians = Gaussians(model.weights_, model.means_, full_roots(form, model.precisions_cholesky_, k, q))
     joint = gaussians.log_joint(points)
     labels = joint.argmax(axis=1).astype(np.int32)
     if np.bincount(labels, minlength=k).min() < fewest(form, q) or is_thin(gaussians.roots, spread):
         return None
     likelihood = float(logsumexp(joint, axis=1).sum())
-    return Mixture(gaussians, labels, gain(likelihood, n_parameters(form, k, q), spread, n), form, int(model.n_iter_))
+    return Mixture(gaussians, labels, gain(likelihood, n_parameters(form, k, q), spread, n), form, n_iter)
+
+
+def by_scikit_learn(
+    form: str, points: Floats, start: Labels, k: int, added: float, max_iter: int
+) -> tuple[Gaussians, int]:
+    """Fit a mixture of scikit-learn from given labels; returns it and the number of steps."""
+    model = GaussianMixture(
+        k,
+        covariance_type=form,
+        tol=TOLERANCE,
+        reg_covar=added,
+        max_iter=max_iter,
+        weights_init=np.bincount(start, minlength=k) / len(points),
+        means_init=means(points, start, k),
+        precisions_init=precisions(form, points, start, k, added),
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model.fit(points)
+    roots = full_roots(form, model.precisions_cholesky_, k, points.shape[1])
+    return Gaussians(model.weights_, model.means_, roots), int(model.n_iter_)
+
+
+def equal_balls(points: Floats, start: Labels, k: int, added: float, max_iter: int) -> tuple[Gaussians, int]:
+    """Fit a mixture whose Gaussians have the same spherical covariance, which scikit-learn does not have."""
+    n, q = points.shape
+    shares, reached = np.eye(k)[start], -np.inf
+    for n_iter in range(1, max_iter + 1):  # noqa: B007  (used after the loop)
+        counts = shares.sum(axis=0)
+        if counts.min() < 1.0 / n:
+            raise ValueError("A cluster has become empty.")
+        centers = shares.T @ points / counts[:, None]
+        apart = ((points[:, None] - centers) ** 2).sum(axis=2)
+        root = 1.0 / math.sqrt((shares * apart).sum() / (n * q) + added)
+        gaussians = Gaussians(counts / n, centers, np.broadcast_to(root * np.eye(q), (k, q, q)).copy())
+        joint = np.log(gaussians.weights) + q * (math.log(root) - 0.5 * math.log(2.0 * math.pi)) - 0.5 * root**2 * apart
+        total = logsumexp(joint, axis=1, keepdims=True)
+        shares, before, reached = np.exp(joint - total), reached, float(total.mean())
+        if reached - before < TOLERANCE:
+            break
+    return gaussians, n_iter
 
 
 def variances(points: Floats) -> Floats:
@@ -157,15 +188,15 @@ def n_parameters(form: str, k: int, q: int) -> int:
     """Return the number of free parameters of a mixture.
 
     >>> [n_parameters(form, k=3, q=2) for form in COVARIANCES]
-    [11, 14, 11, 17]
+    [9, 11, 14, 11, 17]
     """
     square = q * (q + 1) // 2
-    return k - 1 + k * q + {"spherical": k, "diag": k * q, "tied": square, "full": k * square}[form]
+    return k - 1 + k * q + {"equal": 1, "spherical": k, "diag": k * q, "tied": square, "full": k * square}[form]
 
 
 def fewest(form: str, q: int) -> int:
     """Return the smallest number of points of a cluster by which its own covariance is determined."""
-    return {"spherical": 2, "diag": 2, "tied": 1, "full": q + 1}[form]
+    return {"equal": 1, "spherical": 2, "diag": 2, "tied": 1, "full": q + 1}[form]
 
 
 def is_thin(roots: Floats, spread: Floats) -> bool:
@@ -180,7 +211,7 @@ def gain(likelihood: float, parameters: int, spread: Floats, n: int) -> float:
     return likelihood - alone - 0.5 * (parameters - 2 * spread.size) * math.log(n)
 
 
-def balls(points: Floats, start: Labels, k: int) -> Mixture:
+def as_balls(points: Floats, start: Labels, k: int) -> Mixture:
     """Return the clusters of K-means as Gaussians of equal weight and equal spherical covariance."""
     n, q = points.shape
     labels = kmeans(Rows(np.ascontiguousarray(points), np.ones(q)), k, np.random.default_rng(0), warm=start)
@@ -189,4 +220,4 @@ def balls(points: Floats, start: Labels, k: int) -> Mixture:
     roots = np.broadcast_to(np.eye(q) / math.sqrt(variance), (k, q, q)).copy()
     gaussians = Gaussians(np.full(k, 1.0 / k), centers, roots)
     likelihood = float(logsumexp(gaussians.log_joint(points), axis=1).sum())
-    return Mixture(gaussians, labels, gain(likelihood, k * q + 1, spread, n), "equal", 1)
+    return Mixture(gaussians, labels, gain(likelihood, n_parameters("equal", k, q), spread, n), "equal", 1)

@@ -7,22 +7,21 @@ transpose of the notation of Brunet et al. (2004) and Tamayo et al. (2007), whos
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
 from scipy.cluster.hierarchy import cophenet, linkage
 from scipy.optimize import nnls
 from scipy.spatial.distance import squareform
-from scipy.special import xlogy
 from scipy.stats import rankdata
 
+from .._kernels.factors import factors_divergence, improve_factors
 from .._utils.arrays import Floats, Labels
 
 # Factors stay above this, so that no quotient is undefined. A factor that is exactly 0 could not become positive again.
 SMALLEST = np.finfo(np.float64).tiny ** 0.5
 # The divergence is looked at after this many steps, and a decrease by less than this share ends the updates.
-STEPS, DECREASE = 10, 1e-4
+STEPS, DECREASE = 10, 3e-4
 # Coefficients that differ by less than this are considered equal.
 SAME_STABILITY = 0.005
 
@@ -36,36 +35,19 @@ class Factors(NamedTuple):
     n_iter: int
 
 
-def divergence(table: Floats, product: Floats) -> float:
-    """Return the generalized Kullback-Leibler divergence of a nonnegative table from a positive one."""
-    return float((xlogy(table, table / product) - table + product).sum())
-
-
-def updates(table: Floats, amounts: Floats, metagenes: Floats) -> Iterator[tuple[Floats, Floats]]:
-    """Yield amounts and metagenes after each multiplicative step of Lee and Seung, without end.
-
-    The divergence never increases.
-    """
-    while True:
-        # Each entry is multiplied by the mean of A / HW, weighted by what the other factor contributes to it.
-        amounts = amounts * ((table / (amounts @ metagenes)) @ metagenes.T) / metagenes.sum(axis=1)
-        amounts = np.maximum(amounts, SMALLEST)
-        metagenes = metagenes * (amounts.T @ (table / (amounts @ metagenes))) / amounts.sum(axis=0)[:, None]
-        metagenes = np.maximum(metagenes, SMALLEST)
-        yield amounts, metagenes
-
-
 def factorize(table: Floats, q: int, rng: np.random.Generator, max_iter: int) -> Factors:
-    """Run the updates from random factors until the divergence hardly decreases any more."""
+    """Run multiplicative updates from random factors until the divergence, which never rises, hardly falls."""
     n, p = table.shape
     # Of the right size on average, so that products neither overflow nor underflow.
     amounts, metagenes = rng.uniform(0.1, 1.0, (n, q)), rng.uniform(0.1, 1.0, (q, p)) * table.mean() / q
     reached = np.inf
-    for step, (amounts, metagenes) in enumerate(updates(table, amounts, metagenes), 1):  # noqa: B020
-        if step % STEPS == 0 or step >= max_iter:
-            before, reached = reached, divergence(table, amounts @ metagenes)
-            if step >= max_iter or before - reached <= DECREASE * reached:
+    for step in range(1, max_iter + 1):
+        improve_factors(table, amounts, metagenes, SMALLEST)
+        if step % STEPS == 0:
+            before, reached = reached, factors_divergence(table, amounts, metagenes)
+            if before - reached <= DECREASE * reached:
                 break
+    reached = factors_divergence(table, amounts, metagenes)
     # Both are determined only up to a factor, on which proportions of amounts depend: metagenes get unit length.
     lengths = np.sqrt((metagenes**2).sum(axis=1))
     return Factors(amounts * lengths, metagenes / lengths[:, None], reached, step)
@@ -102,8 +84,10 @@ def stability(labelings: list[Labels]) -> float:
     The consensus of two samples is the share of the labelings that put them together. The coefficient is the
     correlation of 1 - consensus with the heights at which average linkage joins the samples: 1 if all labelings agree.
     """
-    consensus = np.mean([labels[:, None] == labels for labels in labelings], axis=0)
-    apart = squareform(1.0 - consensus, checks=False)
+    apart = np.zeros((labelings[0].size,) * 2)
+    for labels in labelings:
+        apart += labels[:, None] != labels
+    apart = squareform(apart / len(labelings), checks=False)
     joined = cophenet(linkage(apart, "average"))
     if np.ptp(apart) == 0.0 or np.ptp(joined) == 0.0:
         return 1.0

@@ -40,6 +40,10 @@ from ._screening import spreads
 
 # The largest number of components that "auto" compares.
 MOST_COMPONENTS = {"pca": 10, "nmf": 5}
+# With more samples than this, the agreement of factorizations is measured on a random part of them.
+MOST_COMPARED = 2000
+# A difference of BIC that is not worth more than a bare mention (Kass and Raftery, 1995, whose scale is twice ours).
+SLIGHT = 1.0
 
 
 def is_mixture(estimator: Any) -> bool:
@@ -76,7 +80,7 @@ class ReducedClustering(CompleteNumbers, SoftMemberships, SparseClusterer):
         Largest number of clusters that `n_clusters="auto"` tries; see `SASClustering`.
     cluster_criterion : str, default="auto"
         How the number of clusters is chosen; see `SASClustering`. For a mixture in principal components, "auto" is the
-        BIC above, maximized over q and k.
+        BIC above, maximized over q: the smallest k whose BIC is at most 1 below the best is chosen.
     trim : float, default=0.0
         Largest share of the samples that may be left out as outliers, in [0, 0.5); see `SASClustering`.
     core_agreement : float or None, default=0.9
@@ -130,9 +134,9 @@ class ReducedClustering(CompleteNumbers, SoftMemberships, SparseClusterer):
         the cophenetic correlation. None if there was no choice.
     memberships_ : ndarray of shape (n_samples, n_clusters) or None
         Probability that each sample belongs to each cluster. None if the clusters are not those of a mixture.
-    covariance_ : {"spherical", "diag", "tied", "full", "equal"} or None
-        Form of the covariance matrices as in scikit-learn's `GaussianMixture`. "equal" means equal balls, which are
-        used if the clusters have too few samples for all other forms. None if there is no mixture.
+    covariance_ : {"equal", "spherical", "diag", "tied", "full"} or None
+        Form of the covariance matrices as in scikit-learn's `GaussianMixture`, or "equal" for the same spherical one in
+        all clusters. None if there is no mixture.
     bic_ : float or None
         BIC of the mixture less that of one Gaussian for each component. A negative value speaks against clusters. None
         if there is no mixture.
@@ -340,7 +344,8 @@ class ReducedClustering(CompleteNumbers, SoftMemberships, SparseClusterer):
         starts = {q: self._starts(scaled, q, rng) for q in tried.tolist()}
         curve, q = None, int(tried[0])
         if tried.size > 1:
-            stabilities = np.array([stability([strongest(each) for each in starts[q]]) for q in tried.tolist()])
+            some = rng.permutation(len(table))[:MOST_COMPARED]
+            stabilities = np.array([stability([strongest(each)[some] for each in starts[q]]) for q in tried.tolist()])
             q = int(tried[last_stable(stabilities)])
             curve = TuningCurve("n_components", tried, "cophenetic correlation", stabilities, q)
         # More metagenes, and amounts that are not scaled, if fewer than k samples would differ.
@@ -365,14 +370,14 @@ class ReducedClustering(CompleteNumbers, SoftMemberships, SparseClusterer):
     # ------------------------------------------------------------ the number of clusters
 
     def _choose_clusters(self, reading: Reading, ks: Sequence[int]) -> Choice:
-        """Choose the number of clusters with the highest BIC of a mixture in principal components."""
+        """Choose the smallest number of clusters whose mixture has about the highest BIC."""
         if self.reduction != "pca" or not is_mixture(self):
             return super()._choose_clusters(reading, ks)
         fits = fit_each(self, reading, ks)
         scores = np.array([found.attributes["bic_"] for found in fits.values()])
         details = {"n_components": np.array([found.attributes["n_components_"] for found in fits.values()], float)}
-        best = int(scores.argmax())
-        if scores[best] <= 0:
+        best = int(np.argmax(scores >= scores.max() - SLIGHT))
+        if scores.max() <= 0:
             warn(
                 "By the BIC, a single Gaussian describes the principal components better than clusters do. The best "
                 f"number of at least two clusters, {ks[best]}, is used. The data may have no clusters."
