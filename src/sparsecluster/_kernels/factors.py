@@ -15,8 +15,8 @@ def fill_ratio(row, amounts, metagenes, ratio):
     for r in range(amounts.size):
         for a in range(row.size):
             ratio[a] += amounts[r] * metagenes[r, a]
-    for a in range(row.size):
-        ratio[a] = row[a] / ratio[a]
+    # Numba checks single quotients for zero, which is slow, but not those of arrays.
+    np.divide(row, ratio, ratio)
 
 
 @kernel

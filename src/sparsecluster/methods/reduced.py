@@ -268,12 +268,7 @@ class ReducedClustering(CompleteNumbers, SoftMemberships, SparseClusterer):
             "components_": Array(reduction.components, (None, "feature")),
             "embedding_": Array(points, ("sample", None), np.nan),
         }
-        attributes = {
-            "n_components_": q,
-            "components_curve_": placed.curve,
-            "n_iter_": placed.n_iter,
-            **dict.fromkeys(("memberships_", "covariance_", "bic_")),
-        }
+        attributes: dict[str, Any] = {"n_components_": q, "components_curve_": placed.curve, "n_iter_": placed.n_iter}
         if is_mixture(self):
             mixture = placed.mixtures.get(q) or fit_mixture(points, k, rng, int(self.max_iter))
             gaussians, labels = mixture.gaussians, mixture.labels
@@ -283,6 +278,7 @@ class ReducedClustering(CompleteNumbers, SoftMemberships, SparseClusterer):
         else:
             labels = self._clustered(points, k, rng)
             gaussians = nearest_centers(points, labels, k)
+            attributes |= dict.fromkeys(("memberships_", "covariance_", "bic_"))
 
         def clusters(order: Order) -> ReducedClusters:
             return ReducedClusters.ordered(reduction, gaussians, points, order)
