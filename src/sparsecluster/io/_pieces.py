@@ -28,6 +28,8 @@ CLUSTERS: dict[type, Any] = {
     IFPCA: Projected,
     ReducedClustering: ReducedClusters,
 }
+# Other classes that do it for some of them, depending on their parameters.
+OTHER_CLUSTERS: dict[type, tuple[Any, ...]] = {ScreenedClustering: (Projected,)}
 ESTIMATORS: dict[str, Any] = {each.__name__: each for each in CLUSTERS}
 # Classes other than estimators and dissimilarities.
 PIECES: dict[str, Any] = {
@@ -39,5 +41,5 @@ SAVED = (
     *("cluster_centers_", "objective_", "n_iter_", "gap_curve_", "bic_curve_", "instability_curve_", "l1_bound_"),
     *("penalty_", "p_values_", "statistics_", "n_clusters_", "n_clusters_curve_", "core_support_", "core_size_"),
     *("core_curve_", "outlier_scores_", "memberships_", "components_", "n_components_", "components_curve_"),
-    *("covariance_", "bic_"),
+    *("covariance_", "bic_", "alpha_"),
 )

@@ -18,7 +18,7 @@ from .._search.curve import TuningCurve
 from .._utils.files import write
 from .._version import __version__
 from ..methods._result import Kept
-from ._pieces import CLUSTERS, ESTIMATORS, PIECES, SAVED
+from ._pieces import CLUSTERS, ESTIMATORS, OTHER_CLUSTERS, PIECES, SAVED
 
 FORMAT, VERSION = "sparsecluster-model", 2
 
@@ -357,7 +357,9 @@ def _check_fits(name: str, fitted: dict[str, Any], clusters: Any) -> None:
     curves = [value for key, value in fitted.items() if key.endswith("_curve_")]
     _must(all(value is None or isinstance(value, TuningCurve) for value in curves), "a curve must be a tuning curve")
     chosen = int(support.sum())
-    _must(type(clusters) is CLUSTERS[ESTIMATORS[name]], "the clusters belong to another method")
+    estimator = ESTIMATORS[name]
+    known = (CLUSTERS[estimator], *OTHER_CLUSTERS.get(estimator, ()))
+    _must(type(clusters) in known, "the clusters belong to another method")
     if not isinstance(clusters, Profiles):
         arrays = [each for each in clusters if isinstance(each, np.ndarray)]
         _must(all(each.dtype == np.float64 for each in arrays), "the clusters must be arrays of numbers")

@@ -164,7 +164,10 @@ class ReducedClusters(NamedTuple):
         reduction, gaussians = self.reduction, self.gaussians
         if not isinstance(reduction, Reduction) or not isinstance(gaussians, Gaussians):
             return False
-        q = np.shape(self.middle)[0] if np.ndim(self.middle) == 1 else -1
+        arrays = (*reduction[2:], *gaussians, self.middle)
+        if not all(isinstance(each, np.ndarray) and each.dtype == np.float64 for each in arrays):
+            return False
+        q = self.middle.size
         return (
             reduction.how in ("pca", "shift", "ranks")
             and isinstance(reduction.is_unit, bool)

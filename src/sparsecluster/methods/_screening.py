@@ -2,14 +2,15 @@
 
 Each test asks whether a column could be noise from a single normal distribution. The p-values come from a simulated
 null distribution: the same statistic computed for simulated normal columns with the same number of samples. Since the
-mean and the variance of a column are unknown, simulated columns are standardized like the data, so the null
-distribution depends only on the number of samples.
+mean and the variance of a column are unknown, no statistic depends on them, so the null distribution depends only on
+the number of samples.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -20,12 +21,14 @@ from .._kernels.dip import dips
 from .._utils.arrays import Floats, Subset
 from .._utils.cache import cached
 from .._utils.progress import Progress
+from ._modes import critical_bandwidths
 
-Test = Literal["ks", "moments", "mode", "variance"]
-TESTS = ("ks", "moments", "mode", "variance")
+Draw = Literal["normal", "uniform"]
 
 # Number of simulated columns. The smallest p-values that matter are about log(p)/p, 0.0009 for ten thousand features.
 N_NULL = 100_000
+# The same for the critical bandwidth, which takes a hundred times as long as the other statistics.
+N_NULL_BANDWIDTH = 20_000
 # Must be increased when a statistic changes, so that older cached values are not used any more.
 NULL_VERSION = 1
 # Number of values that are simulated in one block.
@@ -39,15 +42,9 @@ class Screening(NamedTuple):
     p_values: Floats
 
 
-def screen(table: Floats, test: Test, noise_variance: float | None = None) -> Screening:
+def screen(table: Floats, test: str, noise_variance: float | None = None) -> Screening:
     """Test each column of a table of shape (n_samples, n_features)."""
-    if test == "variance":
-        return variance_test(table, noise_variance)
-    if test == "ks":
-        return ks_test(table, null_statistics("ks", len(table), ks_statistics)[:, 0])
-    if test == "moments":
-        return moment_test(table)
-    return mode_test(table)
+    return variance_test(table, noise_variance) if test == "variance" else SHAPE_TESTS[test](table)
 
 
 # ---------------------------------------------------------------- statistics
@@ -90,6 +87,22 @@ def kurtosis(table: Floats) -> Floats:
     return np.asarray((z**4).mean(axis=0) / (z**2).mean(axis=0) ** 2)
 
 
+def asymmetry(table: Floats) -> Floats:
+    """Absolute skewness of each column: large for clusters of unequal sizes."""
+    return np.abs(skewness(table))
+
+
+def flatness(table: Floats) -> Floats:
+    """3 - kurtosis of each column: large for two clusters of equal sizes."""
+    return 3.0 - kurtosis(table)
+
+
+def absolute_moment(table: Floats) -> Floats:
+    """Mean absolute deviation over the standard deviation: sqrt(2/pi) if normal, and up to 1 for two equal clusters."""
+    z = standardized(table)
+    return np.asarray(np.abs(z).mean(axis=0) / np.sqrt((z**2).mean(axis=0)))
+
+
 def dip_statistics(table: Floats) -> Floats:
     """Dip statistic of each column."""
     return dips(np.ascontiguousarray(np.sort(table, axis=0).T))
@@ -98,29 +111,50 @@ def dip_statistics(table: Floats) -> Floats:
 # ---------------------------------------------------------------- p-values
 
 
-def null_statistics(name: str, n_samples: int, *statistics: Callable[[Floats], Floats]) -> Floats:
-    """Simulate statistics of standard normal columns, and cache them on disk for each number of samples.
+def null_statistics(
+    name: str,
+    n_samples: int,
+    *statistics: Callable[[Floats], Floats],
+    draw: Draw = "normal",
+    n_null: int | None = None,
+) -> Floats:
+    """Simulate statistics of normal or uniform columns, and cache them on disk for each number of samples.
 
-    The result has the shape (N_NULL, n_statistics).
+    The result has the shape (n_null, n_statistics); by default, n_null is N_NULL.
     """
+    count = N_NULL if n_null is None else min(n_null, N_NULL)
 
     def simulate() -> Floats:
         # A fixed seed gives the same null distribution for every caller, whether it is cached or not.
         rng = np.random.default_rng(n_samples)
+        values = rng.standard_normal if draw == "normal" else rng.random
         step = max(1, BLOCK_VALUES // n_samples)
-        sizes = [min(step, N_NULL - first) for first in range(0, N_NULL, step)]
+        sizes = [min(step, count - first) for first in range(0, count, step)]
         made = []
         for size in Progress("auto").track(sizes, f"null distribution for {n_samples} samples", len(sizes)):
-            block = rng.standard_normal((n_samples, size))
+            block = values((n_samples, size))
             made.append(np.column_stack([each(block) for each in statistics]))
         return np.concatenate(made)
 
-    return cached(f"null-{name}-{n_samples}-{NULL_VERSION}", (N_NULL, len(statistics)), simulate)
+    return cached(f"null-{name}-{n_samples}-{NULL_VERSION}", (count, len(statistics)), simulate)
 
 
 def share_above(null: Floats, values: Floats) -> Floats:
     """Share of the null distribution that is larger than each value."""
     return np.asarray(1.0 - np.searchsorted(np.sort(null), values, side="right") / null.size)
+
+
+def upper_test(
+    table: Floats,
+    name: str,
+    statistic: Callable[[Floats], Floats],
+    draw: Draw = "normal",
+    n_null: int | None = None,
+) -> Screening:
+    """Test whether a statistic is larger than that of noise."""
+    null = null_statistics(name, len(table), statistic, draw=draw, n_null=n_null)[:, 0]
+    statistics = statistic(table)
+    return Screening(statistics, share_above(null, statistics))
 
 
 def ks_test(table: Floats, null: Floats) -> Screening:
@@ -156,17 +190,6 @@ def moment_test(table: Floats) -> Screening:
     return Screening(-np.log10(np.maximum(found, 1.0 / N_NULL)), p_values)
 
 
-def mode_test(table: Floats) -> Screening:
-    """Dip test for more than one mode. The dip is half the excess mass, which Chan and Hall use.
-
-    The null distribution is that of normal samples. Noise with a sharper peak has smaller dips, so the p-values are
-    then conservative; noise as flat as the uniform distribution has larger dips.
-    """
-    null = null_statistics("mode", len(table), dip_statistics)[:, 0]
-    statistics = dip_statistics(table)
-    return Screening(statistics, share_above(null, statistics))
-
-
 def variance_test(table: Floats, noise_variance: float | None) -> Screening:
     """Compare (n - 1) s_a^2 / sigma^2 with the chi-squared distribution with n - 1 degrees of freedom.
 
@@ -182,6 +205,22 @@ def variance_test(table: Floats, noise_variance: float | None) -> Screening:
         noise = float(np.sqrt(noise_variance))
     statistics = degrees * (sigmas / noise) ** 2
     return Screening(statistics, chi2.sf(statistics, degrees))
+
+
+# The tests that know nothing of the variance of the noise.
+SHAPE_TESTS: dict[str, Callable[[Floats], Screening]] = {
+    "ks": lambda table: ks_test(table, null_statistics("ks", len(table), ks_statistics)[:, 0]),
+    "moments": moment_test,
+    "skewness": partial(upper_test, name="skewness", statistic=asymmetry),
+    "kurtosis": partial(upper_test, name="kurtosis", statistic=flatness),
+    "absolute": partial(upper_test, name="absolute", statistic=absolute_moment),
+    # The dip is half the excess mass, which Chan and Hall use. Noise with a sharper peak than that of the normal
+    # distribution has smaller dips, so the p-values are then conservative; flatter noise has larger ones.
+    "mode": partial(upper_test, name="mode", statistic=dip_statistics),
+    "dip": partial(upper_test, name="dip", statistic=dip_statistics, draw="uniform"),
+    "bandwidth": partial(upper_test, name="bandwidth", statistic=critical_bandwidths, n_null=N_NULL_BANDWIDTH),
+}
+TESTS = (*SHAPE_TESTS, "variance")
 
 
 # ---------------------------------------------------------------- thresholds
@@ -234,3 +273,22 @@ def by_number(screening: Screening, number: int) -> Subset:
     """Select a number of features with the smallest p-values. Ties are broken by the larger statistic."""
     order = np.lexsort((-screening.statistics, screening.p_values))
     return np.sort(order[:number])
+
+
+def azizyan_alpha(n_samples: int, n_features: int) -> float:
+    """Return alpha = sqrt(6 log(np) / n) + 2 log(np) / n, by which variances of noise may differ from sigma^2.
+
+    >>> round(azizyan_alpha(500, 100), 3)
+    0.404
+    """
+    share = math.log(n_samples * n_features) / n_samples
+    return math.sqrt(6.0 * share) + 2.0 * share
+
+
+def by_variance_ratio(variances: Floats, alpha: float) -> Subset:
+    """Select features whose variance is above (1 + alpha) / (1 - alpha) times the smallest; the result may be empty.
+
+    If the variances of noise are between (1 - alpha) sigma^2 and (1 + alpha) sigma^2, no feature that is noise passes
+    (Azizyan, Singh and Wasserman). Any multiple of the variances will do.
+    """
+    return np.flatnonzero(variances > (1.0 + alpha) / (1.0 - alpha) * variances.min())
