@@ -40,12 +40,14 @@ def fit(table=X, **parameters):
 
 
 @pytest.mark.parametrize("threshold", ["hc", "fdr", 8])
-@pytest.mark.parametrize("test", TESTS)
+@pytest.mark.parametrize("test", [test for test in TESTS if test != "skewness"])
 def test_clear_groups_are_found_by_every_test(test, threshold):
+    """But that of skewness, since the groups are of about the same size."""
     found = fit(TWO, n_clusters=2, test=test, threshold=threshold)
     np.testing.assert_array_equal(found.labels_, np.arange(30) >= 16)
     np.testing.assert_array_equal(found.predict(TWO), found.labels_)
-    assert found.support_[:8].all()
+    # A single sample far away is a mode of its own, for which a column of noise may be taken.
+    assert found.support_[:8].sum() >= (7 if test == "bandwidth" else 8)
 
 
 @pytest.mark.parametrize("test", TESTS)

@@ -9,6 +9,7 @@ from scipy import stats
 from sparsecluster.methods import _screening
 from sparsecluster.methods._screening import (
     N_NULL,
+    N_NULL_BANDWIDTH,
     TESTS,
     Screening,
     by_false_discovery_rate,
@@ -124,12 +125,16 @@ def test_the_null_is_that_of_normal_samples_of_as_many_samples(rng, name):
 
 @pytest.mark.parametrize("test", TESTS)
 def test_p_values_of_normal_noise_are_uniform(rng, test):
-    """Shares below a level are within 4 standard errors, those of the simulated null included."""
+    """And those of Hartigan's dip test for uniform noise.
+
+    Shares below a level are within 4 standard errors, those of the simulated null included.
+    """
     p = 6000
     units = 1.0 if test == "variance" else rng.uniform(0.1, 10.0, p)
-    p_values = screen(rng.normal(size=(N, p)) * units, test).p_values
+    noise = rng.random((N, p)) if test == "dip" else rng.normal(size=(N, p))
+    p_values = screen(noise * units, test).p_values
     for level in (0.01, 0.05, 0.2, 0.5, 0.8):
-        error = np.sqrt(level * (1 - level) * (1 / p + 1 / N_NULL))
+        error = np.sqrt(level * (1 - level) * (1 / p + 1 / (N_NULL_BANDWIDTH if test == "bandwidth" else N_NULL)))
         assert abs((p_values <= level).mean() - level) < 4 * error, level
 
 
