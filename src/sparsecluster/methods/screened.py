@@ -123,10 +123,11 @@ class ScreenedClustering(CompleteNumbers, NearestCluster, SparseClusterer):
     York (2001) calibrate it; here, the critical bandwidth itself is calibrated.
 
     Not everything follows the papers. Verzelen and Arias-Castro consider projections to several features as well; the
-    tests of single features are their simplest case, and their thresholds, which have unknown constants, are replaced
-    by `threshold`. Chan and Hall argue for the excess mass among the tests of modes; how they calibrate it and how many
-    features they keep could not be verified. Azizyan et al. assume two clusters and the same noise variance in all
-    features; the method is theirs with `n_clusters=2` and `standardize=False`.
+    tests of single features are their simplest case, and their thresholds, whose constants could not be verified, are
+    replaced by `threshold`. As far as we know, Chan and Hall prefer the excess mass to other tests of modes; how they
+    calibrate it and how many features they keep could not be verified. Azizyan et al. assume two clusters and the same
+    noise variance in all features; the method is theirs with `n_clusters=2` and `standardize=False`, but the constants
+    of alpha could not be checked against the paper.
 
     References
     ----------
