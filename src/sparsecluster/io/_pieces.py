@@ -6,13 +6,18 @@ from typing import Any
 
 from .._data.profiles import Profile, Profiles
 from .._search.curve import TuningCurve
+from ..methods._penalized import GaussianClusters
 from ..methods.ifpca import IFPCA, Projected
+from ..methods.pairwise_fusion import PairwiseFusionMixture
+from ..methods.pan_shen import PanShenMixture
 from ..methods.plain import PlainClustering
 from ..methods.regularized import RegularizedKMeans, ShrunkenCenters
 from ..methods.sas import SASClustering
 from ..methods.screened import ScreenedClustering
 from ..methods.sparse_kmeans import SparseKMeans
 from ..methods.sparse_kmedoids import SparseKMedoids
+from ..methods.wang_zhu import WangZhuMixture
+from ..methods.xie import XieMixture
 
 # Estimators that assign new samples, and the class that does it for them.
 CLUSTERS: dict[type, Any] = {
@@ -23,6 +28,10 @@ CLUSTERS: dict[type, Any] = {
     PlainClustering: Profiles,
     RegularizedKMeans: ShrunkenCenters,
     IFPCA: Projected,
+    PanShenMixture: GaussianClusters,
+    WangZhuMixture: GaussianClusters,
+    XieMixture: GaussianClusters,
+    PairwiseFusionMixture: GaussianClusters,
 }
 ESTIMATORS: dict[str, Any] = {each.__name__: each for each in CLUSTERS}
 # Classes other than estimators and dissimilarities.
@@ -33,4 +42,5 @@ SAVED = (
     *("cluster_centers_", "objective_", "n_iter_", "gap_curve_", "bic_curve_", "instability_curve_", "l1_bound_"),
     *("penalty_", "p_values_", "statistics_", "n_clusters_", "n_clusters_curve_", "core_support_", "core_size_"),
     *("core_curve_", "outlier_scores_", "memberships_"),
+    *("means_", "variances_", "mixture_weights_", "separates_", "bic_", "loglik_", "variance_penalty_"),
 )

@@ -1,0 +1,184 @@
+"""Fits over a range of penalties: every start is followed from weak to strong penalties, and the BIC chooses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from .._utils.arrays import Floats
+from .._utils.parallel import Workers
+from .em import Fit, Mixture, Model, Table, climb, started
+from .penalties import NoPenalty
+from .starts import canonical
+
+# A function of the unpenalized fit, whose means give adaptive weights, to the model with those weights.
+Family = Callable[[Mixture], Model]
+
+
+class Plan(NamedTuple):
+    """Which penalties are tried, and how.
+
+    Attributes
+    ----------
+    family : callable
+        Model for an unpenalized mixture; its strengths do not matter.
+    is_adaptive : bool
+        Whether the model depends on the mixture. If so, each start has its own penalty, and the objectives of different
+        starts cannot be compared.
+    penalties : ndarray of shape (n_penalties,) or int
+        Strengths of the penalty on the means, in ascending order, or how many of them.
+    variance_penalties : ndarray or int or None
+        The same for the penalty on the variances, and None if the model has none.
+    span : float
+        The smallest strength that is tried, as a share of the one that drops all features.
+    max_iter : int
+        Most steps of EM.
+    """
+
+    family: Family
+    is_adaptive: bool
+    penalties: Floats | int
+    variance_penalties: Floats | int | None
+    span: float
+    max_iter: int
+
+
+class Tried(NamedTuple):
+    """The strengths of the penalties on the means and on the variances, and the best fit."""
+
+    penalty: float
+    variance_penalty: float
+    fit: Fit
+
+
+class Chain(NamedTuple):
+    """A start and its model."""
+
+    mixture: Mixture
+    memberships: Floats | None
+    model: Model
+
+
+def follow(table: Table, starts: Sequence[Floats], plan: Plan, workers: Workers) -> list[Tried]:
+    """Return the best fit for every pair of penalties, in ascending order, penalties on variances first.
+
+    A fit in which a cluster is not the most probable one of any sample does not count, so there may be none.
+    """
+    chains = [chain_of(table, tau, plan) for tau in starts]
+    chains = different(chains) if plan.is_adaptive else chains
+    on_means, on_variances = grids(table, chains, plan)
+    results: list[Tried] = []
+    for variance_penalty in on_variances.tolist():
+        own = [chain._replace(model=with_variance_penalty(chain.model, variance_penalty)) for chain in chains]
+        paths = list(workers.map(lambda chain: ascend(table, chain, on_means, plan.max_iter), own, "starts"))
+        best = [best_of([path[place] for path in paths], plan.is_adaptive) for place in range(on_means.size)]
+        if not plan.is_adaptive:
+            best = descend(table, best, own[0].model, on_means, plan.max_iter)
+        pairs = zip(on_means.tolist(), best, strict=True)
+        results += [Tried(penalty, variance_penalty, fit) for penalty, fit in pairs if fit is not None]
+    return results
+
+
+def chain_of(table: Table, memberships: Floats, plan: Plan) -> Chain:
+    """Prepare a start: adaptive weights come from the mixture without a penalty to which it leads."""
+    start = started(table, memberships)
+    if not plan.is_adaptive:
+        return Chain(start, memberships, plan.family(start))
+    plain = plan.family(start)._replace(on_means=NoPenalty())
+    fit = climb(table, start, plain, plan.max_iter, memberships)
+    return Chain(fit.mixture, fit.memberships, plan.family(fit.mixture))
+
+
+def different(chains: Sequence[Chain]) -> list[Chain]:
+    """Drop starts that have led to the same mixture."""
+    seen: dict[tuple[bytes, float], Chain] = {}
+    for chain in chains:
+        assert chain.memberships is not None
+        weights = np.sort(chain.mixture.weights)
+        seen.setdefault((canonical(chain.memberships.argmax(axis=1)).tobytes(), round(float(weights[-1]), 4)), chain)
+    return list(seen.values())
+
+
+def grids(table: Table, chains: Sequence[Chain], plan: Plan) -> tuple[Floats, Floats]:
+    """Return the strengths to try, on the means and on the variances."""
+    on_means, on_variances = plan.penalties, plan.variance_penalties
+    if isinstance(on_means, int):
+        highest = max(strongest(table, chain) for chain in chains)
+        on_means = highest * np.geomspace(plan.span, 1.0, on_means)
+    if on_variances is None:
+        return on_means, np.zeros(1)
+    if isinstance(on_variances, int):
+        highest = max(strongest_on_variances(table, chain) for chain in chains)
+        on_variances = highest * np.geomspace(plan.span, 1.0, on_variances)
+    return on_means, on_variances
+
+
+def strongest(table: Table, chain: Chain) -> float:
+    """A strength that drops all features at the start."""
+    counts = len(table.baseline) * chain.mixture.weights
+    a = np.broadcast_to(counts / chain.mixture.variances, chain.mixture.means.shape)
+    return chain.model.on_means.strongest(chain.mixture.means, a)
+
+
+def strongest_on_variances(table: Table, chain: Chain) -> float:
+    """A strength that makes all variances 1 at the start."""
+    assert table.squares is not None
+    assert chain.model.on_variances is not None
+    memberships, means = chain.memberships, chain.mixture.means
+    assert memberships is not None
+    counts = memberships.sum(axis=0)
+    return chain.model.on_variances.strongest(counts, table.squares @ memberships - counts * means**2)
+
+
+def with_variance_penalty(model: Model, strength: float) -> Model:
+    """Return the model with another penalty on the variances, if it has one."""
+    if model.on_variances is None:
+        return model
+    return model._replace(on_variances=model.on_variances.with_strength(strength))
+
+
+def with_penalty(model: Model, strength: float) -> Model:
+    """Return the model with another penalty on the means."""
+    return model._replace(on_means=model.on_means.with_strength(strength))
+
+
+# ---------------------------------------------------------------- along the path
+
+
+def ascend(table: Table, chain: Chain, strengths: Floats, max_iter: int) -> list[Fit | None]:
+    """Fit every strength from the fit of the one before, from weak to strong, until a cluster is lost."""
+    fits: list[Fit | None] = []
+    mixture, memberships = chain.mixture, chain.memberships
+    for strength in strengths.tolist():
+        fit = climb(table, mixture, with_penalty(chain.model, strength), max_iter, memberships)
+        if not fit.is_whole:
+            break
+        fits.append(fit)
+        mixture, memberships = fit.mixture, fit.memberships
+    return [*fits, *[None] * (strengths.size - len(fits))]
+
+
+def descend(
+    table: Table, best: Sequence[Fit | None], model: Model, strengths: Floats, max_iter: int
+) -> list[Fit | None]:
+    """Try to improve every fit by starting from that of the next stronger penalty."""
+    improved = list(best)
+    for place in range(strengths.size - 2, -1, -1):
+        stronger, own = improved[place + 1], improved[place]
+        if stronger is None or (own is not None and np.array_equal(own.labels, stronger.labels)):
+            continue
+        own_model = with_penalty(model, float(strengths[place]))
+        fit = climb(table, stronger.mixture, own_model, max_iter, stronger.memberships)
+        if fit.is_whole and (own is None or fit.objective > own.objective):
+            improved[place] = fit
+    return improved
+
+
+def best_of(fits: Sequence[Fit | None], is_adaptive: bool) -> Fit | None:
+    """Return the best fit of one strength: by the objective or, if the starts have their own penalties, by the BIC."""
+    found = [fit for fit in fits if fit is not None]
+    if not found:
+        return None
+    return min(found, key=lambda fit: fit.bic if is_adaptive else -fit.objective)
