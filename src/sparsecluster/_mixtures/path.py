@@ -70,15 +70,19 @@ def follow(table: Table, starts: Sequence[Floats], plan: Plan, workers: Workers)
     chains = different(chains) if plan.is_adaptive else chains
     on_means, on_variances = grids(table, chains, plan)
     results: list[Tried] = []
-    for variance_penalty in on_variances.tolist():
-        own = [chain._replace(model=with_variance_penalty(chain.model, variance_penalty)) for chain in chains]
-        paths = list(workers.map(lambda chain: ascend(table, chain, on_means, plan.max_iter), own, "starts"))
-        best = [best_of([path[place] for path in paths], plan.is_adaptive) for place in range(on_means.size)]
+    # The strongest penalty on the variances comes first: with variances of 1, EM depends least on its start.
+    for variance_penalty in on_variances[::-1].tolist():
+        chains = [chain._replace(model=with_variance_penalty(chain.model, variance_penalty)) for chain in chains]
+        paths = list(workers.map(lambda chain: ascend(table, chain, on_means, plan.max_iter), chains, "starts"))
+        winners = [best_of([path[place] for path in paths], plan.is_adaptive) for place in range(on_means.size)]
+        best = [None if place is None else paths[place][at] for at, place in enumerate(winners)]
         if not plan.is_adaptive:
-            best = descend(table, best, own[0].model, on_means, plan.max_iter)
+            best = descend(table, best, chains[0].model, on_means, plan.max_iter)
         pairs = zip(on_means.tolist(), best, strict=True)
         results += [Tried(penalty, variance_penalty, fit) for penalty, fit in pairs if fit is not None]
-    return results
+        # Starts that were the best ones for no penalty are not followed any further.
+        chains = [chain for place, chain in enumerate(chains) if place in winners] or chains
+    return sorted(results, key=lambda each: (each.variance_penalty, each.penalty))
 
 
 def chain_of(table: Table, memberships: Floats, plan: Plan) -> Chain:
@@ -176,9 +180,11 @@ def descend(
     return improved
 
 
-def best_of(fits: Sequence[Fit | None], is_adaptive: bool) -> Fit | None:
-    """Return the best fit of one strength: by the objective or, if the starts have their own penalties, by the BIC."""
-    found = [fit for fit in fits if fit is not None]
-    if not found:
-        return None
-    return min(found, key=lambda fit: fit.bic if is_adaptive else -fit.objective)
+def best_of(fits: Sequence[Fit | None], is_adaptive: bool) -> int | None:
+    """Return the place of the best fit of one strength, or None if there is none.
+
+    Fits are compared by their objective or, if every start has its own penalty, by the BIC.
+    """
+    merits = [-np.inf if fit is None else -fit.bic if is_adaptive else fit.objective for fit in fits]
+    best = int(np.argmax(merits))
+    return best if fits[best] is not None else None

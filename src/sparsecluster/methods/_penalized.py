@@ -28,6 +28,10 @@ from ._mixins import CompleteNumbers, SoftMemberships
 from ._result import Array, NoClustersError, Order, Result, have_shapes
 from ._screening import spreads, standardized
 
+# The smallest penalty that is tried, as a share of the one that drops all features. Adaptive weights are small for the
+# features with the largest means, so that the range from noise to signal is the square of that without them.
+SPAN, ADAPTIVE_SPAN = 1e-2, 1e-4
+
 
 class GaussianClusters(NamedTuple):
     """A mixture in the chosen columns: weights, and means and variances in units of the standardized columns."""
@@ -85,12 +89,9 @@ class PenalizedMixture(CompleteNumbers, SoftMemberships, SparseClusterer):
         Whether every cluster has its own variances.
     _is_adaptive : bool
         Whether the penalty has weights that depend on the unpenalized mixture.
-    _span : float
-        The smallest penalty that is tried, as a share of the one that drops all features.
     """
 
     _own_variances: ClassVar[bool] = False
-    _span: ClassVar[float] = 1e-2
 
     def __init__(
         self,
@@ -130,6 +131,11 @@ class PenalizedMixture(CompleteNumbers, SoftMemberships, SparseClusterer):
     @property
     def _is_adaptive(self) -> bool:
         return False
+
+    @property
+    def _span(self) -> float:
+        """The smallest penalty that is tried, as a share of the one that drops all features."""
+        return ADAPTIVE_SPAN if self._is_adaptive else SPAN
 
     @abstractmethod
     def _model(self, reading: Reading, units: Floats, mixture: Mixture) -> Model:

@@ -17,9 +17,6 @@ from ._clusters import NClusters
 from ._penalized import PenalizedMixture
 
 FORMS = ("max", "hierarchical")
-# The smallest penalty that is tried, as a share of the one that drops all features. The hierarchical penalty grows with
-# the square root of its strength.
-SPANS = {"max": 1e-2, "hierarchical": 1e-4}
 
 
 class WangZhuMixture(PenalizedMixture):
@@ -192,8 +189,9 @@ class WangZhuMixture(PenalizedMixture):
         return bool(self.adaptive) or self.form == "hierarchical"
 
     @property
-    def _span(self) -> float:  # type: ignore[override]
-        return SPANS[self.form]
+    def _span(self) -> float:
+        # This penalty grows with the square root of its strength.
+        return super()._span ** (1.5 if self.form == "hierarchical" else 1.0)
 
     def _check(self) -> None:
         super()._check()
