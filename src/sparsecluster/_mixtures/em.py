@@ -11,6 +11,7 @@ expected penalized log likelihood while the others are fixed, so the penalized l
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -196,18 +197,39 @@ def m_step(table: Table, memberships: Floats, before: Mixture, model: Model) -> 
 # ---------------------------------------------------------------- the algorithm
 
 
-def climb(table: Table, start: Mixture, model: Model, max_iter: int, memberships: Floats | None = None) -> Fit:
-    """Run EM until the penalized log likelihood no longer rises, from memberships or from those of the start."""
+def climb(
+    table: Table,
+    start: Mixture,
+    model: Model,
+    max_iter: int,
+    memberships: Floats | None = None,
+    keeps_clusters: bool = False,
+) -> Fit:
+    """Run EM until the penalized log likelihood no longer rises, from memberships or from those of the start.
+
+    If `keeps_clusters`, EM also stops before a cluster is no longer the most probable one of any sample.
+    """
     tau = memberships_of(log_joint(table, start))[0] if memberships is None else memberships
     mixture, history = start, []
+    best: Fit | None = None
     for _ in range(max_iter):
         mixture = m_step(table, tau, mixture, model)
         tau, loglik = memberships_of(log_joint(table, mixture))
         history.append(loglik - model.penalty(mixture))
+        if keeps_clusters:
+            fit = fit_of(mixture, tau, loglik, history, model)
+            if best is not None and not fit.is_whole:
+                return best
+            best = fit
         if len(history) > 1 and history[-1] - history[-2] <= CONVERGED * (1.0 + abs(history[-1])):
             break
-    bic = -2.0 * loglik + model.n_free(mixture) * np.log(len(tau))
-    return Fit(mixture, tau, loglik, tuple(history), float(bic))
+    return fit_of(mixture, tau, loglik, history, model)
+
+
+def fit_of(mixture: Mixture, memberships: Floats, loglik: float, history: Sequence[float], model: Model) -> Fit:
+    """Return what EM has found."""
+    bic = -2.0 * loglik + model.n_free(mixture) * np.log(len(memberships))
+    return Fit(mixture, memberships, loglik, tuple(history), float(bic))
 
 
 def annealed(table: Table, start: Mixture, model: Model, cooling: float = 0.8) -> Floats:

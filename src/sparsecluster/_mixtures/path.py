@@ -29,20 +29,23 @@ class Plan(NamedTuple):
         starts cannot be compared.
     penalties : ndarray of shape (n_penalties,) or int
         Strengths of the penalty on the means, in ascending order, or how many of them.
-    variance_penalties : ndarray or int or None
-        The same for the penalty on the variances, and None if the model has none.
+    variance_penalties : ndarray or int
+        The same for the penalty on the variances.
     span : float
-        The smallest strength that is tried, as a share of the one that drops all features.
+        The smallest strength that is tried, as a share of one that drops all features.
     max_iter : int
         Most steps of EM.
+    keeps_clusters : bool
+        Whether EM stops before a cluster is no longer the most probable one of any sample.
     """
 
     family: Family
     is_adaptive: bool
     penalties: Floats | int
-    variance_penalties: Floats | int | None
+    variance_penalties: Floats | int
     span: float
     max_iter: int
+    keeps_clusters: bool = False
 
 
 class Tried(NamedTuple):
@@ -73,7 +76,7 @@ def follow(table: Table, starts: Sequence[Floats], plan: Plan, workers: Workers)
     # The strongest penalty on the variances comes first: with variances of 1, EM depends least on its start.
     for variance_penalty in on_variances[::-1].tolist():
         chains = [chain._replace(model=with_variance_penalty(chain.model, variance_penalty)) for chain in chains]
-        paths = list(workers.map(lambda chain: ascend(table, chain, on_means, plan.max_iter), chains, "starts"))
+        paths = list(workers.map(lambda chain: ascend(table, chain, on_means, plan), chains, "starts"))
         winners = [best_of([path[place] for path in paths], plan.is_adaptive) for place in range(on_means.size)]
         best = [None if place is None else paths[place][at] for at, place in enumerate(winners)]
         if not plan.is_adaptive:
@@ -109,20 +112,20 @@ def grids(table: Table, chains: Sequence[Chain], plan: Plan) -> tuple[Floats, Fl
     """Return the strengths to try, on the means and on the variances."""
     on_means, on_variances = plan.penalties, plan.variance_penalties
     if isinstance(on_means, int):
-        highest = max(strongest(table, chain) for chain in chains)
-        on_means = highest * np.geomspace(plan.span, 1.0, on_means)
-    if on_variances is None:
-        return on_means, np.zeros(1)
+        # With the variances of all samples the weakest one is about the size of noise, also if clusters are narrow.
+        lowest = plan.span * max(strongest(table, chain, table.spread[:, None]) for chain in chains)
+        highest = max(strongest(table, chain, chain.mixture.variances) for chain in chains)
+        on_means = np.geomspace(lowest, max(lowest, highest), on_means)
     if isinstance(on_variances, int):
         highest = max(strongest_on_variances(table, chain) for chain in chains)
         on_variances = highest * np.geomspace(plan.span, 1.0, on_variances)
     return on_means, on_variances
 
 
-def strongest(table: Table, chain: Chain) -> float:
-    """A strength that drops all features at the start."""
+def strongest(table: Table, chain: Chain, variances: Floats) -> float:
+    """A strength that drops all features at the start, where they have these variances."""
     counts = len(table.baseline) * chain.mixture.weights
-    a = np.broadcast_to(counts / chain.mixture.variances, chain.mixture.means.shape)
+    a = np.broadcast_to(counts / variances, chain.mixture.means.shape)
     return chain.model.on_means.strongest(chain.mixture.means, a)
 
 
@@ -151,12 +154,13 @@ def with_penalty(model: Model, strength: float) -> Model:
 # ---------------------------------------------------------------- along the path
 
 
-def ascend(table: Table, chain: Chain, strengths: Floats, max_iter: int) -> list[Fit | None]:
+def ascend(table: Table, chain: Chain, strengths: Floats, plan: Plan) -> list[Fit | None]:
     """Fit every strength from the fit of the one before, from weak to strong, until a cluster is lost."""
     fits: list[Fit | None] = []
     mixture, memberships = chain.mixture, chain.memberships
     for strength in strengths.tolist():
-        fit = climb(table, mixture, with_penalty(chain.model, strength), max_iter, memberships)
+        model = with_penalty(chain.model, strength)
+        fit = climb(table, mixture, model, plan.max_iter, memberships, plan.keeps_clusters)
         if not fit.is_whole:
             break
         fits.append(fit)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -31,6 +31,7 @@ from ._screening import spreads, standardized
 # The smallest penalty that is tried, as a share of the one that drops all features. Adaptive weights are small for the
 # features with the largest means, so that the range from noise to signal is the square of that without them.
 SPAN, ADAPTIVE_SPAN = 1e-2, 1e-4
+WITHOUT_PENALTY = {"penalty": 0.0, "variance_penalty": 0.0}
 
 
 class GaussianClusters(NamedTuple):
@@ -164,15 +165,24 @@ class PenalizedMixture(CompleteNumbers, SoftMemberships, SparseClusterer):
             raise ValueError(f'init must be "auto" or one or several of {", ".join(KINDS)}; got {self.init!r}.')
         return KINDS if "auto" in given else given
 
-    def _variance_penalties(self) -> Floats | int | None:
-        return None
+    def _penalties(self) -> Floats | int:
+        """Return the strengths of the penalty on the means that are tried, or how many of them."""
+        return int(self.n_penalties) if is_auto(self.penalty) else np.array([float(self.penalty)])
+
+    def _variance_penalties(self) -> Floats | int:
+        """Return the same for the penalty on the variances. Without one, its strength does not matter."""
+        return np.zeros(1)
 
     def _solve(self, reading: Reading, k: int) -> Result:
         return self._solve_from(reading, k, None)
 
     def _solve_from(self, reading: Reading, k: int, labels: Labels | None) -> Result:
         data = self._prepared(reading)
-        tried = self._tried(reading, data, k, [] if labels is None else [labels])
+        known = [] if labels is None else [labels]
+        tried = self._tried(reading, data, k, known)
+        if not tried and is_auto(self.penalty):
+            # Without a penalty, clusters are lost last. EM then stops before it loses one.
+            tried = self._tried(reading, data, k, known, WITHOUT_PENALTY, keeps_clusters=True)
         best = chosen_of(tried)
         if best is None:
             raise NoClustersError(self._nothing_left(k))
@@ -180,9 +190,9 @@ class PenalizedMixture(CompleteNumbers, SoftMemberships, SparseClusterer):
 
     def _improve(self, reading: Reading, k: int, found: Result, labels: Labels) -> Result:
         given = found.attributes
-        own = {name: given[f"{name}_"] for name in ("penalty", "variance_penalty") if f"{name}_" in given}
+        own = {"penalty": given["penalty_"], "variance_penalty": given.get("variance_penalty_", 0.0)}
         data = self._prepared(reading)
-        tried = self._tried(reading, data, k, [labels], own)
+        tried = self._tried(reading, data, k, [labels], own, only_known=True)
         best = chosen_of(tried)
         return self._solve(reading, k) if best is None else self._result(reading, data, k, tried, best)
 
@@ -216,38 +226,32 @@ class PenalizedMixture(CompleteNumbers, SoftMemberships, SparseClusterer):
         data: Standardized,
         k: int,
         known: Sequence[Labels],
-        given: dict[str, float] | None = None,
+        given: Mapping[str, float] | None = None,
+        *,
+        only_known: bool = False,
+        keeps_clusters: bool = False,
     ) -> list[Tried]:
-        """Fit all penalties. With `given` penalties, these are the only ones, and `known` labels the only starts."""
+        """Fit all penalties, or those that are given, from all starts and known labels, or only from these."""
         table = Table.of(data.table, self._own_variances)
         features = reading.source.features()
         problem = Problem(features, self._clusterer(features), k)
-        kinds = self._kinds() if given is None else []
+        kinds = [] if only_known else self._kinds()
         starts = start_memberships(problem, table, kinds, int(self.n_init), rng_of(self.random_state), known)
-        strengths: Floats | int = int(self.n_penalties)
-        on_variances = self._variance_penalties()
-        if given is not None:
-            strengths = np.array([given["penalty"]])
-            on_variances = np.array([given["variance_penalty"]]) if "variance_penalty" in given else None
-        elif not is_auto(self.penalty):
-            strengths = np.array([float(self.penalty)])
         units = np.sqrt(table.spread)
         plan = Plan(
             lambda mixture: self._model(reading, units, mixture),
             self._is_adaptive,
-            strengths,
-            on_variances,
+            self._penalties() if given is None else np.array([given["penalty"]]),
+            self._variance_penalties() if given is None else np.array([given["variance_penalty"]]),
             self._span,
             int(self.max_iter),
+            keeps_clusters,
         )
         return follow(table, starts, plan, workers_for(self.n_jobs, self.verbose, data.table.size))
 
     def _nothing_left(self, k: int) -> str:
         if is_auto(self.penalty):
-            return (
-                f"With every penalty that was tried, fewer than {k} clusters are left. The data may have no clusters; "
-                "try fewer of them, or a small penalty such as penalty=1."
-            )
+            return f"Even without a penalty, fewer than {k} clusters are left. Use a smaller number of clusters."
         return (
             f"With penalty={self.penalty!r}, fewer than {k} clusters are left: the penalty is too strong, or there are "
             'fewer clusters. Use a smaller penalty, or penalty="auto" to tune it.'

@@ -202,7 +202,7 @@ class XieMixture(PenalizedMixture):
                     f"shrunk together; got variance_form={self.variance_form!r}."
                 )
 
-    def _variance_penalties(self) -> Floats | int | None:
+    def _variance_penalties(self) -> Floats | int:
         if is_auto(self.variance_penalty):
             return int(self.n_variance_penalties)
         return np.array([float(self.variance_penalty)])
