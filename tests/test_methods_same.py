@@ -124,7 +124,7 @@ GIVEN = {
     "sparse-kmedoids": {"l1_bound": 2.0},
     "cosa-common": {"penalty": 0.3},
     "regularized-kmeans": {"penalty": 0.1},
-    **dict.fromkeys(MIXTURES, {"penalty": 0.1}),
+    **{name: {"penalty": 0.1} for name in MIXTURES},
 }
 
 

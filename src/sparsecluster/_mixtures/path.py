@@ -13,6 +13,9 @@ from .em import Fit, Mixture, Model, Table, climb, started
 from .penalties import NoPenalty
 from .starts import canonical
 
+# Of the penalties that are tried, one in this many is placed near the smallest BIC of the others.
+FINER = 3
+
 # A function of the unpenalized fit, whose means give adaptive weights, to the model with those weights.
 Family = Callable[[Mixture], Model]
 
@@ -25,8 +28,9 @@ class Plan(NamedTuple):
     family : callable
         Model for an unpenalized mixture; its strengths do not matter.
     is_adaptive : bool
-        Whether the model depends on the mixture. If so, each start has its own penalty, and the objectives of different
-        starts cannot be compared.
+        Whether the model depends on the mixture, so that each start has its own penalty.
+    by_bic : bool
+        Whether starts are compared by the BIC, and not by the penalized likelihood.
     penalties : ndarray of shape (n_penalties,) or int
         Strengths of the penalty on the means, in ascending order, or how many of them.
     variance_penalties : ndarray or int
@@ -41,6 +45,7 @@ class Plan(NamedTuple):
 
     family: Family
     is_adaptive: bool
+    by_bic: bool
     penalties: Floats | int
     variance_penalties: Floats | int
     span: float
@@ -76,16 +81,36 @@ def follow(table: Table, starts: Sequence[Floats], plan: Plan, workers: Workers)
     # The strongest penalty on the variances comes first: with variances of 1, EM depends least on its start.
     for variance_penalty in on_variances[::-1].tolist():
         chains = [chain._replace(model=with_variance_penalty(chain.model, variance_penalty)) for chain in chains]
-        paths = list(workers.map(lambda chain: ascend(table, chain, on_means, plan), chains, "starts"))
-        winners = [best_of([path[place] for path in paths], plan.is_adaptive) for place in range(on_means.size)]
-        best = [None if place is None else paths[place][at] for at, place in enumerate(winners)]
-        if not plan.is_adaptive:
-            best = descend(table, best, chains[0].model, on_means, plan.max_iter)
-        pairs = zip(on_means.tolist(), best, strict=True)
-        results += [Tried(penalty, variance_penalty, fit) for penalty, fit in pairs if fit is not None]
+        tried, paths, winners = along(table, chains, on_means, plan, workers)
+        if isinstance(plan.penalties, int) and tried:
+            # The BIC changes fast where features and then clusters are lost, so its minimum is searched more closely.
+            near = int(np.flatnonzero(on_means == min(tried, key=lambda each: each.fit.bic).penalty)[0])
+            left, right = max(near - 1, 0), min(near + 1, on_means.size - 1)
+            finer = np.geomspace(on_means[left], on_means[right], plan.penalties // FINER + 2)[1:-1]
+            tried += along(table, moved(chains, [path[left] for path in paths]), finer, plan, workers)[0]
+        results += [each._replace(variance_penalty=variance_penalty) for each in tried]
         # Starts that were the best ones for no penalty are not followed any further.
         chains = [chain for place, chain in enumerate(chains) if place in winners] or chains
     return sorted(results, key=lambda each: (each.variance_penalty, each.penalty))
+
+
+def along(
+    table: Table, chains: Sequence[Chain], strengths: Floats, plan: Plan, workers: Workers
+) -> tuple[list[Tried], list[list[Fit | None]], list[int | None]]:
+    """Return the best fit of every strength, the fits of all starts, and which start was the best of each strength."""
+    paths = list(workers.map(lambda chain: ascend(table, chain, strengths, plan), chains, "starts"))
+    winners = [best_of([path[place] for path in paths], plan) for place in range(strengths.size)]
+    best = [None if place is None else paths[place][at] for at, place in enumerate(winners)]
+    if not plan.is_adaptive and chains:
+        best = descend(table, best, chains[0].model, strengths, plan)
+    pairs = zip(strengths.tolist(), best, strict=True)
+    return [Tried(penalty, 0.0, fit) for penalty, fit in pairs if fit is not None], paths, winners
+
+
+def moved(chains: Sequence[Chain], fits: Sequence[Fit | None]) -> list[Chain]:
+    """Let starts continue from some of their fits. Starts without a fit are dropped."""
+    pairs = zip(chains, fits, strict=True)
+    return [chain._replace(mixture=fit.mixture, memberships=fit.memberships) for chain, fit in pairs if fit is not None]
 
 
 def chain_of(table: Table, memberships: Floats, plan: Plan) -> Chain:
@@ -115,7 +140,7 @@ def grids(table: Table, chains: Sequence[Chain], plan: Plan) -> tuple[Floats, Fl
         # With the variances of all samples the weakest one is about the size of noise, also if clusters are narrow.
         lowest = plan.span * max(strongest(table, chain, table.spread[:, None]) for chain in chains)
         highest = max(strongest(table, chain, chain.mixture.variances) for chain in chains)
-        on_means = np.geomspace(lowest, max(lowest, highest), on_means)
+        on_means = np.geomspace(lowest, max(lowest, highest), on_means - on_means // FINER)
     if isinstance(on_variances, int):
         highest = max(strongest_on_variances(table, chain) for chain in chains)
         on_variances = highest * np.geomspace(plan.span, 1.0, on_variances)
@@ -168,9 +193,7 @@ def ascend(table: Table, chain: Chain, strengths: Floats, plan: Plan) -> list[Fi
     return [*fits, *[None] * (strengths.size - len(fits))]
 
 
-def descend(
-    table: Table, best: Sequence[Fit | None], model: Model, strengths: Floats, max_iter: int
-) -> list[Fit | None]:
+def descend(table: Table, best: Sequence[Fit | None], model: Model, strengths: Floats, plan: Plan) -> list[Fit | None]:
     """Try to improve every fit by starting from that of the next stronger penalty."""
     improved = list(best)
     for place in range(strengths.size - 2, -1, -1):
@@ -178,17 +201,20 @@ def descend(
         if stronger is None or (own is not None and np.array_equal(own.labels, stronger.labels)):
             continue
         own_model = with_penalty(model, float(strengths[place]))
-        fit = climb(table, stronger.mixture, own_model, max_iter, stronger.memberships)
-        if fit.is_whole and (own is None or fit.objective > own.objective):
+        fit = climb(table, stronger.mixture, own_model, plan.max_iter, stronger.memberships)
+        if fit.is_whole and (own is None or merit(fit, plan) > merit(own, plan)):
             improved[place] = fit
     return improved
 
 
-def best_of(fits: Sequence[Fit | None], is_adaptive: bool) -> int | None:
-    """Return the place of the best fit of one strength, or None if there is none.
+def merit(fit: Fit | None, plan: Plan) -> float:
+    """By what fits are compared: the larger, the better."""
+    if fit is None:
+        return -np.inf
+    return -fit.bic if plan.by_bic else fit.objective
 
-    Fits are compared by their objective or, if every start has its own penalty, by the BIC.
-    """
-    merits = [-np.inf if fit is None else -fit.bic if is_adaptive else fit.objective for fit in fits]
-    best = int(np.argmax(merits))
+
+def best_of(fits: Sequence[Fit | None], plan: Plan) -> int | None:
+    """Return the place of the best fit of one strength, or None if there is none."""
+    best = int(np.argmax([merit(fit, plan) for fit in fits]))
     return best if fits[best] is not None else None

@@ -26,6 +26,8 @@ from .._utils.arrays import Floats, Subset
 SMALLEST_MEAN = 1e-6
 # Most passes of the hierarchical penalty in one M-step. Small means are slow to become zero.
 PASSES = 1000
+# A common mean below this share of its standard error is a rounding error.
+ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
@@ -228,7 +230,8 @@ class Fusion(MeanPenalty):
         limits = np.broadcast_to(self.strength * self.weights, memory.shape)
         means = fused_means(m, a, np.ascontiguousarray(limits), pair_numbers(m.shape[1]), memory)
         # The common mean of a feature whose means are all equal is that of all samples, which is zero but for rounding.
-        means[(means == means[:, :1]).all(axis=1)] = 0.0
+        is_zero = np.abs(means[:, 0]) <= ROUNDING / np.sqrt(a.max(axis=1))
+        means[is_zero & (means == means[:, :1]).all(axis=1)] = 0.0
         return means, memory
 
     def value(self, means: Floats) -> float:

@@ -69,9 +69,11 @@ def start_memberships(
     ]
     found = [one_hot(each, k) for each in distinct(labels)]
     if ANNEALED in kinds:
-        first = random_start(problem, problem.features.n_features, children[ANNEALED])
         plain = Model(NoPenalty(), None if table.squares is None else LogVariances(0.0))
-        found.append(annealed(table, started(table, one_hot(first, k)), plain))
+        firsts = distinct(
+            [random_start(problem, problem.features.n_features, children[ANNEALED]) for _ in range(count)]
+        )
+        found += [annealed(table, started(table, one_hot(first, k)), plain) for first in firsts]
     return found
 
 

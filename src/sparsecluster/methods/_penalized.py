@@ -241,6 +241,7 @@ class PenalizedMixture(CompleteNumbers, SoftMemberships, SparseClusterer):
         plan = Plan(
             lambda mixture: self._model(reading, units, mixture),
             self._is_adaptive,
+            self._is_adaptive or is_auto(self.penalty),
             self._penalties() if given is None else np.array([given["penalty"]]),
             self._variance_penalties() if given is None else np.array([given["variance_penalty"]]),
             self._span,
