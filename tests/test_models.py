@@ -34,6 +34,10 @@ VARIANTS = {
     "SparseKMeans": [{"n_permutations": 3}, {"l1_bound": 2.0}],
     "SparseKMedoids": [{"l1_bound": 2.0}],
     "RegularizedKMeans": [{"penalty": 0.5}],
+    "PanShenMixture": [{"penalty": 1.0, "n_init": 2}],
+    "WangZhuMixture": [{"penalty": 1.0, "n_init": 2}, {"form": "hierarchical", "n_penalties": 4, "n_init": 2}],
+    "XieMixture": [{"penalty": 1.0, "variance_penalty": 2.0, "n_init": 2}],
+    "PairwiseFusionMixture": [{"penalty": 1.0, "n_init": 2}],
     "IFPCA": [{}],
     "ScreenedClustering": [{"test": "variance"}, {"test": "variance", "threshold": 3}],
     "PlainClustering": [
