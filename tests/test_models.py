@@ -35,6 +35,7 @@ VARIANTS = {
     "SparseKMedoids": [{"l1_bound": 2.0}],
     "RegularizedKMeans": [{"penalty": 0.5}],
     "IFPCA": [{}],
+    "PROCLUS": [{}, {"n_dimensions": 3.5, "standardize": False}, {"n_dimensions": 2, "outliers": True}],
     "ScreenedClustering": [{"test": "variance"}, {"test": "variance", "threshold": 3}],
     "PlainClustering": [
         {"algorithm": "kmeans++"},

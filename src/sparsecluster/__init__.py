@@ -10,6 +10,7 @@ __all__ = [
     "COSA",
     "IFPCA",
     "METHODS",
+    "PROCLUS",
     "Comparison",
     "ExpressionScaler",
     "PlainClustering",
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from .methods.cosa import COSA
     from .methods.ifpca import IFPCA
     from .methods.plain import PlainClustering
+    from .methods.proclus import PROCLUS
     from .methods.registry import METHODS, make_method
     from .methods.regularized import RegularizedKMeans
     from .methods.sas import SASClustering
@@ -61,6 +63,7 @@ _HOMES = {
     "COSA": "methods.cosa",
     "IFPCA": "methods.ifpca",
     "METHODS": "methods.registry",
+    "PROCLUS": "methods.proclus",
     "PlainClustering": "methods.plain",
     "RegularizedKMeans": "methods.regularized",
     "SASClustering": "methods.sas",

@@ -30,7 +30,7 @@ from ._core import check_core_agreement, with_core
 from ._criteria.auto import auto
 from ._criteria.choice import Choice
 from ._result import Array, Clusters, Kept, Order, Result
-from ._trim import check_trim, solve_trimmed, without_far
+from ._trim import check_trim, scored_inside, solve_trimmed, without_far
 from ._validation import checked, names_of
 
 # Attributes that are set while reading and therefore belong to the fit that follows.
@@ -175,7 +175,7 @@ class SparseClusterer(SelectorMixin, ClusterMixin, BaseEstimator):
         for note in reading.notes:
             warnings.warn(note, UserWarning, stacklevel=frames_in_package())
         reading, found, outlier_scores = solve_trimmed(self, reading, chosen)
-        self._keep(reading, with_core(self, reading, found))
+        self._keep(reading, with_core(self, reading, scored_inside(reading, found)))
         self.n_clusters_curve_ = chosen.curve
         if outlier_scores is not None:
             self.outlier_scores_ = outlier_scores
@@ -269,7 +269,9 @@ class SparseClusterer(SelectorMixin, ClusterMixin, BaseEstimator):
             delattr(self, name)
         order = Order.of(reading, found)
         self.n_clusters_ = found.n_clusters
-        self.labels_ = order.restore(Array(order.clusters[found.labels], ("sample",), OUTLIER))
+        labels = np.full(found.labels.size, OUTLIER)
+        labels[found.inside] = order.clusters[found.labels[found.inside]]
+        self.labels_ = order.restore(Array(labels, ("sample",), OUTLIER))
         self.support_ = np.zeros(reading.n_columns, bool)
         self.support_[reading.source.columns[order.chosen_columns]] = True
         self.feature_scores_ = order.by_column(found.scores)
