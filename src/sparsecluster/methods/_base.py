@@ -20,7 +20,7 @@ from .._data.reading import Reading, Request, read_matrices, read_sparse, read_t
 from .._features.features import Features
 from .._search.clusters import Candidates
 from .._utils.arrays import Labels, Subset
-from .._utils.checks import NAMES_SHOWN, frames_in_package
+from .._utils.checks import NAMES_SHOWN, and_more, frames_in_package
 from .._utils.parallel import one_thread_blas
 from .._utils.parameters import check_parameters
 from .._utils.progress import Progress
@@ -301,7 +301,8 @@ class SparseClusterer(SelectorMixin, ClusterMixin, BaseEstimator):
         Returns
         -------
         text : str
-            The sizes of the clusters, the number of chosen features, and the features with the highest scores.
+            The sizes of the clusters, the number of chosen features, and the features with the highest scores, in all
+            and of each cluster that has features of its own.
         """
         check_is_fitted(self)
         inside = self.labels_ != OUTLIER
@@ -323,6 +324,9 @@ class SparseClusterer(SelectorMixin, ClusterMixin, BaseEstimator):
             some = f"the {core} with the highest scores are" if core > 1 else "the one with the highest score is"
             lines.append(f"{some} enough to find the clusters again")
         lines.append(f"highest scores: {best}")
+        for cluster, mask in enumerate(getattr(self, "cluster_features_", [])):
+            own = [names[a] for a in ranked[mask[ranked]].tolist()]
+            lines.append(f"features of cluster {cluster}: {', '.join(own[:NAMES_SHOWN])}{and_more(len(own))}")
         others = len(getattr(self, "alternatives_", []))
         if others:
             lines.append(f"{others} other good clustering{'s' * (others > 1)} of the same samples in alternatives_")
