@@ -97,7 +97,8 @@ class PROCLUS(CompleteNumbers, NearestCluster, SparseClusterer):
     trim : float, default=0.0
         Largest share of the samples that may be left out as outliers, in [0, 0.5); see `SASClustering`.
     core_agreement : float or None, default=0.9
-        Agreement that the core features must reach; see `SASClustering`.
+        Agreement that the core features must reach; see `SASClustering`. The core is sought by K-means, which uses the
+        same features for all clusters and therefore may not find clusters that have features of their own.
     n_dimensions : "auto" or float, default="auto"
         Average number l of features per cluster, at least 2; k l is rounded to a whole number. "auto" chooses among up
         to 12 whole numbers from 2 to p by a Bayesian information criterion, each with up to 5 runs; see Notes. The

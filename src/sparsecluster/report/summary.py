@@ -156,9 +156,7 @@ def _cluster_features(view: View) -> list[dict[str, Any]] | None:
     if view.cluster_features is None:
         return None
     own = [view.chosen[mask[view.chosen]] for mask in view.cluster_features]
-    return [
-        {"count": int(each.size), "names": [view.names[a] for a in each[:MOST_FEATURES].tolist()]} for each in own
-    ]
+    return [{"count": int(each.size), "names": [view.names[a] for a in each[:MOST_FEATURES].tolist()]} for each in own]
 
 
 def _features(view: View) -> dict[str, Any]:
