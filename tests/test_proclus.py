@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from sparsecluster._kernels.segmental import deviations_within, distances_from, mean_deviations, segmental_distances
+from sparsecluster.methods import _projected
 from sparsecluster.methods._projected import (
     allocated,
     bad_medoids,
@@ -201,6 +202,27 @@ def test_no_set_of_medoids_that_is_kept_raises_the_objective(k):
         assert found.n_tries >= 20 + len(found.objectives) - 1
         lengths.append(len(found.objectives))
     assert max(lengths) > 2
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_bad_medoids_of_the_best_set_are_replaced_and_the_best_set_is_refined(monkeypatch, seed):
+    tried = []
+
+    def watched(*given):
+        tried.append(project(*given)[0])
+        return project(*given)
+
+    monkeypatch.setattr(_projected, "project", watched)
+    climb(all_candidates(HARD, 5, seed), 5, 20, 20, 0.1, np.random.default_rng(seed))
+    best, n_not_better = tried[0], 0
+    for each in tried[1:-1]:
+        bad = bad_medoids(np.bincount(best.labels), 0.1)
+        np.testing.assert_array_equal(each.medoids[~bad], best.medoids[~bad])
+        assert not set(each.medoids[bad]) & set(best.medoids)
+        n_not_better += each.objective >= best.objective
+        best = min(best, each, key=lambda one: one.objective)
+    assert n_not_better > 1
+    np.testing.assert_array_equal(tried[-1].medoids, best.medoids)
 
 
 def test_the_best_of_many_runs_is_the_best_of_all_sets_of_medoids():

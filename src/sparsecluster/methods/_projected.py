@@ -106,7 +106,10 @@ def standing_out(deviations: Floats) -> Floats:
 
 
 def allocated(z: Floats, total: int) -> Own:
-    """Return the `total` pairs of cluster and feature with the smallest values, at least two of every cluster."""
+    """Return the `total` pairs of cluster and feature with the smallest values, at least two of every cluster.
+
+    If there are fewer pairs, all are returned.
+    """
     k, p = z.shape
     own = np.zeros((k, p), bool)
     np.put_along_axis(own, np.argsort(z, axis=1, kind="stable")[:, :FEWEST], True, axis=1)

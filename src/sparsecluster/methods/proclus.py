@@ -280,17 +280,16 @@ class PROCLUS(CompleteNumbers, NearestCluster, SparseClusterer):
 
     def _totals(self, reading: Reading, k: int) -> list[int]:
         """Return the numbers of features of all clusters together that are tried."""
-        p = reading.n_usable
         if is_auto(self.n_dimensions):
-            return [k * int(size) for size in values_to_compare(p)]
+            return [k * int(size) for size in values_to_compare(reading.n_usable)]
         given = float(self.n_dimensions)
         if given > reading.n_columns:
             raise ValueError(
                 f"n_dimensions must be at most {reading.n_columns}, the number of columns of X; got "
                 f'{self.n_dimensions!r}. Use "auto" to choose it.'
             )
-        # Some columns may be constant, in X or in a part of its samples.
-        return [min(round(k * given), k * p)]
+        # Some columns may be constant, in X or in a part of its samples. Then there may be fewer, and all are taken.
+        return [round(k * given)]
 
     def _runs(self, table: Floats, k: int, totals: Sequence[int], seeds: Sequence[Sequence[int]]) -> list[Climb]:
         """Return the best of several runs for each number of features."""
