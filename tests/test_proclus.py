@@ -26,18 +26,7 @@ from sparsecluster.methods._result import NoClustersError
 from tests import naive
 from tests.helpers.common import refuses
 from tests.helpers.methods import HARD
-
-
-def narrow(sizes=(30, 20), features=((0, 1, 2), (3, 4)), p=8, seed=0):
-    """Groups that are narrow in features of their own and uniform in the others, and their features as masks."""
-    rng = np.random.default_rng(seed)
-    truth, table = np.repeat(np.arange(len(sizes)), sizes), rng.uniform(0, 100, (sum(sizes), p))
-    own = np.array([np.isin(np.arange(p), each) for each in features])
-    centers = rng.uniform(20, 80, own.shape)
-    return np.where(own[truth], centers[truth] + rng.normal(size=table.shape), table), truth, own
-
-
-X, TRUTH, OWN = narrow()
+from tests.helpers.projected import OWN, TRUTH, X
 
 
 def masks(rng, k, p):

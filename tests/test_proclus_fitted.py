@@ -8,7 +8,7 @@ from sparsecluster.methods._projected import distances_to, objective_of
 from tests import naive
 from tests.helpers.common import plain_scores, refuses, same_groups
 from tests.helpers.methods import CORNERS, HARD
-from tests.test_proclus import OWN, TRUTH, X, narrow
+from tests.helpers.projected import OWN, TRUTH, X, narrow
 
 
 def fit(table, k=2, **parameters):
