@@ -9,7 +9,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable, Iterator
 from functools import cache
-from itertools import combinations
+from itertools import combinations, product
 from typing import Any
 
 import numpy as np
@@ -355,3 +355,30 @@ def matrix_fingerprints(matrix: np.ndarray, salts: list[int], feature_salt: int)
 def shuffled_samples(n: int, stream: int, seed: int) -> np.ndarray:
     """Where each place of a permuted feature takes its sample from."""
     return shuffled(np.tile(np.arange(n)[:, None], stream + 1), seed)[:, stream]
+
+
+# ---------------------------------------------------------------- trimmed K-means
+
+
+def kept_means(rows: np.ndarray, labels: np.ndarray, is_out: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
+    """Mean and number of the samples of every cluster that are not left out; zeros for a cluster without any."""
+    groups = [rows[(labels == c) & ~is_out] for c in range(k)]
+    means = [group.mean(axis=0) if len(group) else np.zeros(rows.shape[1]) for group in groups]
+    return np.array(means), np.array([len(group) for group in groups])
+
+
+def center_distances(rows: np.ndarray, centers: np.ndarray) -> np.ndarray:
+    """|x_i - c_k|^2 of every sample and center."""
+    return np.array([[sum((x - c) ** 2) for c in centers] for x in rows])
+
+
+def trimmed_optimum(rows: np.ndarray, k: int, n_out: int) -> float:
+    """The smallest within-cluster sum of squares over all ways to leave samples out and to cluster the others."""
+    n = len(rows)
+    kept = combinations(range(n), n - n_out)
+    return min(
+        sum(within(x, np.array(labels)) for x in rows[list(chosen)].T)
+        for chosen in kept
+        for labels in product(range(k), repeat=n - n_out)
+        if len(set(labels)) == k and labels[0] == 0
+    )

@@ -120,7 +120,7 @@ def test_a_method_that_does_not_select_uses_every_column_that_is_not_constant(na
 
 
 # Sparse K-means and K-medoids gain from every feature on groups so clear, each weighed by how much it helps.
-SELECTIVE = {"sparse-kmeans": {"l1_bound": 3.0}, "sparse-kmedoids": {"l1_bound": 3.0}}
+SELECTIVE = {name: {"l1_bound": 3.0} for name in ("sparse-kmeans", "sparse-kmedoids", "rskc")}
 
 
 @pytest.mark.parametrize("name", those(selects=True))

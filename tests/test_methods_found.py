@@ -103,7 +103,7 @@ def test_features_with_weight_are_those_chosen(name):
     if hasattr(found, "feature_weights_"):
         assert (found.feature_weights_ >= 0).all()
         np.testing.assert_array_equal(found.feature_weights_ > 0, found.support_)
-    weighs = name.startswith(("sparse-", "cosa", "regularized"))
+    weighs = name.startswith(("sparse-", "cosa", "regularized", "rskc"))
     assert hasattr(found, "feature_weights_") == weighs
 
 

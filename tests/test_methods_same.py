@@ -23,7 +23,10 @@ pytestmark = pytest.mark.usefixtures("less_work")
 SOME = HARD[::2, ::3]
 ANYTHING = pytest.mark.parametrize("name", those(takes="anything"))
 # What a fit tunes on copies or samples, which threads share.
-TUNES = ("sas", "sparse-kmeans", "sparse-hierarchical", "sparse-kmedoids", "cosa-common", "regularized-kmeans")
+TUNES = (
+    *("sas", "sparse-kmeans", "rskc", "sparse-hierarchical", "sparse-kmedoids", "cosa-common"),
+    "regularized-kmeans",
+)
 
 
 def matrices(table):
@@ -119,6 +122,7 @@ def test_nothing_stays_of_an_earlier_table_after_matrices(name):
 GIVEN = {
     "sas": {"n_features_to_select": 5},
     "sparse-kmeans": {"l1_bound": 2.0},
+    "rskc": {"l1_bound": 2.0},
     "sparse-hierarchical": {"l1_bound": 2.0},
     "sparse-kmedoids": {"l1_bound": 2.0},
     "cosa-common": {"penalty": 0.3},
@@ -263,6 +267,7 @@ def test_shared_parameters_are_refused_before_the_table_is_looked_at(name, param
 WORK = {
     "sas": "_search.solve.choose_size",
     "sparse-kmeans": "methods._bounded.tuned",
+    "rskc": "methods._bounded.tuned",
     "sparse-hierarchical": "methods._bounded.tuned",
     "sparse-kmedoids": "methods._bounded.tuned",
     "cosa": "methods.cosa.by_pair",

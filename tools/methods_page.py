@@ -52,6 +52,9 @@ NOTES = """
 - **Sparse K-means.** The weights are computed in closed form instead of by bisection. The path over the bounds goes
   from large to small, and each bound starts from the labels of the one before. At the chosen bound there are 20 starts,
   and the best objective wins; on the reference data it is never below that of R's `sparcl`.
+- **RSKC.** Every start is followed through all alternations, and two solutions are compared on the samples that both of
+  them keep, whereas R's `RSKC` follows the best of 200 starts of trimmed K-means. The bound is tuned as for sparse
+  K-means; R leaves it to the user. Missing values, which R accepts, are refused.
 - **Sparse hierarchical clustering.** The iteration continues until the objective converges, whereas `sparcl` stops
   after 15 steps. The permuted copies permute samples within features, as the paper describes, whereas `sparcl` permutes
   pairs of samples.

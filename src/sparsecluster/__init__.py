@@ -14,6 +14,7 @@ __all__ = [
     "ExpressionScaler",
     "PlainClustering",
     "RegularizedKMeans",
+    "RobustSparseKMeans",
     "SASClustering",
     "ScreenedClustering",
     "SparseHierarchical",
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
     from .methods.plain import PlainClustering
     from .methods.registry import METHODS, make_method
     from .methods.regularized import RegularizedKMeans
+    from .methods.robust_sparse_kmeans import RobustSparseKMeans
     from .methods.sas import SASClustering
     from .methods.screened import ScreenedClustering
     from .methods.sparse_hierarchical import SparseHierarchical
@@ -63,6 +65,7 @@ _HOMES = {
     "METHODS": "methods.registry",
     "PlainClustering": "methods.plain",
     "RegularizedKMeans": "methods.regularized",
+    "RobustSparseKMeans": "methods.robust_sparse_kmeans",
     "SASClustering": "methods.sas",
     "ScreenedClustering": "methods.screened",
     "SparseHierarchical": "methods.sparse_hierarchical",

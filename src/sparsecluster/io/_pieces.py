@@ -9,6 +9,7 @@ from .._search.curve import TuningCurve
 from ..methods.ifpca import IFPCA, Projected
 from ..methods.plain import PlainClustering
 from ..methods.regularized import RegularizedKMeans, ShrunkenCenters
+from ..methods.robust_sparse_kmeans import RobustSparseKMeans
 from ..methods.sas import SASClustering
 from ..methods.screened import ScreenedClustering
 from ..methods.sparse_kmeans import SparseKMeans
@@ -22,6 +23,7 @@ CLUSTERS: dict[type, Any] = {
     ScreenedClustering: Profiles,
     PlainClustering: Profiles,
     RegularizedKMeans: ShrunkenCenters,
+    RobustSparseKMeans: ShrunkenCenters,
     IFPCA: Projected,
 }
 ESTIMATORS: dict[str, Any] = {each.__name__: each for each in CLUSTERS}
@@ -32,5 +34,6 @@ SAVED = (
     *("n_features_in_", "feature_names_in_", "labels_", "support_", "feature_scores_", "feature_weights_"),
     *("cluster_centers_", "objective_", "n_iter_", "gap_curve_", "bic_curve_", "instability_curve_", "l1_bound_"),
     *("penalty_", "p_values_", "statistics_", "n_clusters_", "n_clusters_curve_", "core_support_", "core_size_"),
-    *("core_curve_", "outlier_scores_", "memberships_"),
+    *("core_curve_", "outlier_scores_", "memberships_", "weighted_outliers_", "unweighted_outliers_"),
+    *("is_outlier_", "trimmed_centers_"),
 )

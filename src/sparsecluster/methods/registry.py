@@ -13,6 +13,7 @@ from .cosa import COSA
 from .ifpca import IFPCA
 from .plain import PlainClustering
 from .regularized import RegularizedKMeans
+from .robust_sparse_kmeans import RobustSparseKMeans
 from .sas import SASClustering
 from .screened import ScreenedClustering
 from .sparse_hierarchical import SparseHierarchical
@@ -63,6 +64,15 @@ MOMENTS = "Verzelen and Arias-Castro (2017), Detection and feature selection in 
 METHODS: dict[str, Method] = {
     "sas": Method("SAS clustering", SASClustering, SAS, "anything", True, True),
     "sparse-kmeans": Method("Sparse K-means", SparseKMeans, FRAMEWORK, "coordinates", True, True),
+    "rskc": Method(
+        "Robust sparse K-means",
+        RobustSparseKMeans,
+        "Kondo, Salibian-Barrera and Zamar (2016), RSKC: an R package for a robust and sparse K-means clustering "
+        "algorithm",
+        "numbers",
+        True,
+        True,
+    ),
     "sparse-hierarchical": Method(
         "Sparse hierarchical clustering", SparseHierarchical, FRAMEWORK, "anything", True, False
     ),
