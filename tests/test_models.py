@@ -36,6 +36,7 @@ VARIANTS = {
     "RegularizedKMeans": [{"penalty": 0.5}],
     "RobustSparseKMeans": [{"n_permutations": 3}, {"l1_bound": 2.0}],
     "IFPCA": [{}],
+    "IIFLearn": [{"n_draws": 20}],
     "ScreenedClustering": [{"test": "variance"}, {"test": "variance", "threshold": 3}],
     "PlainClustering": [
         {"algorithm": "kmeans++"},

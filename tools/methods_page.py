@@ -65,6 +65,8 @@ NOTES = """
   weights use the centers of plain K-means, as in the paper; stability selection follows the authors' code.
 - **IF-PCA.** The null distribution has 100,000 simulated values and is kept for each n, whereas the authors simulate
   100 p values in every run.
+- **i-IF-Learn.** It follows the authors' program, including two details that its docstring explains. Higher criticism
+  and the null distribution are those of `IFPCA`, so that the start is always the same, and K-means has 100 starts.
 - **SpectralGem.** The embedding is clustered by K-means.
 - **Screening by modes.** The dip statistic is calibrated on normal samples. If it were calibrated on uniform samples,
   as by Hartigan, most p-values of normal noise would be close to 1, but higher criticism and false discovery rates need

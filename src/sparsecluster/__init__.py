@@ -12,6 +12,7 @@ __all__ = [
     "METHODS",
     "Comparison",
     "ExpressionScaler",
+    "IIFLearn",
     "PlainClustering",
     "RegularizedKMeans",
     "RobustSparseKMeans",
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from .inspection.compare import Comparison, compare_methods
     from .io.models import load_model, save_model
     from .methods.cosa import COSA
+    from .methods.i_if_learn import IIFLearn
     from .methods.ifpca import IFPCA
     from .methods.plain import PlainClustering
     from .methods.registry import METHODS, make_method
@@ -62,6 +64,7 @@ _HOMES = {
     "TuningCurve": "_search.curve",
     "COSA": "methods.cosa",
     "IFPCA": "methods.ifpca",
+    "IIFLearn": "methods.i_if_learn",
     "METHODS": "methods.registry",
     "PlainClustering": "methods.plain",
     "RegularizedKMeans": "methods.regularized",

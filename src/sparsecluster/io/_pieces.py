@@ -6,6 +6,7 @@ from typing import Any
 
 from .._data.profiles import Profile, Profiles
 from .._search.curve import TuningCurve
+from ..methods.i_if_learn import IIFLearn
 from ..methods.ifpca import IFPCA, Projected
 from ..methods.plain import PlainClustering
 from ..methods.regularized import RegularizedKMeans, ShrunkenCenters
@@ -25,6 +26,7 @@ CLUSTERS: dict[type, Any] = {
     RegularizedKMeans: ShrunkenCenters,
     RobustSparseKMeans: ShrunkenCenters,
     IFPCA: Projected,
+    IIFLearn: Profiles,
 }
 ESTIMATORS: dict[str, Any] = {each.__name__: each for each in CLUSTERS}
 # Classes other than estimators and dissimilarities.
@@ -35,5 +37,5 @@ SAVED = (
     *("cluster_centers_", "objective_", "n_iter_", "gap_curve_", "bic_curve_", "instability_curve_", "l1_bound_"),
     *("penalty_", "p_values_", "statistics_", "n_clusters_", "n_clusters_curve_", "core_support_", "core_size_"),
     *("core_curve_", "outlier_scores_", "memberships_", "weighted_outliers_", "unweighted_outliers_"),
-    *("is_outlier_", "trimmed_centers_"),
+    *("is_outlier_", "trimmed_centers_", "f_p_values_", "ks_p_values_"),
 )

@@ -10,6 +10,7 @@ from typing import Any, Literal, NamedTuple
 from ._base import SparseClusterer
 from ._clusters import NClusters
 from .cosa import COSA
+from .i_if_learn import IIFLearn
 from .ifpca import IFPCA
 from .plain import PlainClustering
 from .regularized import RegularizedKMeans
@@ -100,6 +101,14 @@ METHODS: dict[str, Method] = {
         "IF-PCA-HCT",
         IFPCA,
         "Jin and Wang (2016), Influential features PCA for high dimensional clustering",
+        "numbers",
+        True,
+        True,
+    ),
+    "i-if-learn": Method(
+        "i-IF-Learn",
+        IIFLearn,
+        "Ma, Wang and Fan (2026), i-IF-Learn, arXiv 2603.24025",
         "numbers",
         True,
         True,
