@@ -1,6 +1,7 @@
 """i-IF-Learn: its two embeddings, F statistics and the trust in labels, the iteration, and the authors' results."""
 
 import os
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -158,7 +159,7 @@ def test_clusters_help_to_find_the_features(embedding):
 
 def test_it_ends_when_few_features_are_new():
     fits = [fit(X, max_iter=most, random_state=3) for most in range(1, 6)]
-    for before, after in zip(fits, fits[1:], strict=False):
+    for before, after in pairwise(fits):
         new = (after.support_ & ~before.support_).sum()
         if after.n_iter_ == before.n_iter_:
             np.testing.assert_array_equal(after.support_, before.support_)

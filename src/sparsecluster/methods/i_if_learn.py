@@ -255,9 +255,9 @@ class IIFLearn(CompleteNumbers, NearestCluster, SparseClusterer):
     As in that program, the random sets are drawn once and have as many features as IF-PCA chooses. Higher criticism is
     that of `IFPCA`, which chooses about one feature more than the program's.
 
-    The result can depend on the start. On the lymphoma data of Jin and Wang, IF-PCA chooses 28 to 45 features, depending
-    on the simulated null distribution, whose seed is fixed here. From 29 features, as here, the iteration leads to an
-    error of 0.37 with "laplacian", and from 45 features, as in a run of the authors' program, to 0.065.
+    The result can depend on the start. On the lymphoma data of Jin and Wang, IF-PCA chooses about 30 or 45 features,
+    depending on the simulated null distribution, whose seed is fixed here. From 29 features, as here, the iteration
+    leads to an error of 0.37 with "laplacian", and from 45 features, as in a run of the authors' program, to 0.065.
 
     An embedding does not tell where a new sample would be. New samples are assigned to the nearest center in the
     chosen features, which are scaled to variance 1. For a few samples of `fit` this may differ from their label.
