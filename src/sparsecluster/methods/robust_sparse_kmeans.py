@@ -358,7 +358,7 @@ def with_outliers(found: Result, raw: Floats, table: Floats, best: Solution) -> 
     def clusters(order: Order) -> ShrunkenCenters:
         origin, own = raw.mean(axis=0)[order.chosen], units[order.chosen]
         placed = order.restore(Array(centers, ("cluster", None)))[:, order.chosen]
-        return ShrunkenCenters(origin, own, (placed - origin) / own)
+        return ShrunkenCenters(origin, own, np.ascontiguousarray((placed - origin) / own))
 
     arrays = {
         "weighted_outliers_": Array(is_out, ("sample",)),
