@@ -13,6 +13,8 @@ __all__ = [
     "Comparison",
     "ExpressionScaler",
     "IIFLearn",
+    "PairwiseFusionMixture",
+    "PanShenMixture",
     "PlainClustering",
     "RegularizedKMeans",
     "RobustSparseKMeans",
@@ -23,6 +25,8 @@ __all__ = [
     "SparseKMedoids",
     "SpectralGem",
     "TuningCurve",
+    "WangZhuMixture",
+    "XieMixture",
     "__version__",
     "adjusted_rand_index",
     "compare_methods",
@@ -43,6 +47,8 @@ if TYPE_CHECKING:
     from .methods.cosa import COSA
     from .methods.i_if_learn import IIFLearn
     from .methods.ifpca import IFPCA
+    from .methods.pairwise_fusion import PairwiseFusionMixture
+    from .methods.pan_shen import PanShenMixture
     from .methods.plain import PlainClustering
     from .methods.registry import METHODS, make_method
     from .methods.regularized import RegularizedKMeans
@@ -53,6 +59,8 @@ if TYPE_CHECKING:
     from .methods.sparse_kmeans import SparseKMeans
     from .methods.sparse_kmedoids import SparseKMedoids
     from .methods.spectral_gem import SpectralGem
+    from .methods.wang_zhu import WangZhuMixture
+    from .methods.xie import XieMixture
     from .metrics import adjusted_rand_index, error_rate, rand_index, symmetric_difference
     from .preprocessing import ExpressionScaler, expression_clustering
     from .report import write_report
@@ -66,6 +74,8 @@ _HOMES = {
     "IFPCA": "methods.ifpca",
     "IIFLearn": "methods.i_if_learn",
     "METHODS": "methods.registry",
+    "PairwiseFusionMixture": "methods.pairwise_fusion",
+    "PanShenMixture": "methods.pan_shen",
     "PlainClustering": "methods.plain",
     "RegularizedKMeans": "methods.regularized",
     "RobustSparseKMeans": "methods.robust_sparse_kmeans",
@@ -75,6 +85,8 @@ _HOMES = {
     "SparseKMeans": "methods.sparse_kmeans",
     "SparseKMedoids": "methods.sparse_kmedoids",
     "SpectralGem": "methods.spectral_gem",
+    "WangZhuMixture": "methods.wang_zhu",
+    "XieMixture": "methods.xie",
     "adjusted_rand_index": "metrics",
     "compare_methods": "inspection.compare",
     "error_rate": "metrics",

@@ -6,8 +6,11 @@ from typing import Any
 
 from .._data.profiles import Profile, Profiles
 from .._search.curve import TuningCurve
+from ..methods._penalized import GaussianClusters
 from ..methods.i_if_learn import IIFLearn
 from ..methods.ifpca import IFPCA, Projected
+from ..methods.pairwise_fusion import PairwiseFusionMixture
+from ..methods.pan_shen import PanShenMixture
 from ..methods.plain import PlainClustering
 from ..methods.regularized import RegularizedKMeans, ShrunkenCenters
 from ..methods.robust_sparse_kmeans import RobustSparseKMeans
@@ -15,6 +18,8 @@ from ..methods.sas import SASClustering
 from ..methods.screened import ScreenedClustering
 from ..methods.sparse_kmeans import SparseKMeans
 from ..methods.sparse_kmedoids import SparseKMedoids
+from ..methods.wang_zhu import WangZhuMixture
+from ..methods.xie import XieMixture
 
 # Estimators that assign new samples, and the class that does it for them.
 CLUSTERS: dict[type, Any] = {
@@ -27,6 +32,10 @@ CLUSTERS: dict[type, Any] = {
     RobustSparseKMeans: ShrunkenCenters,
     IFPCA: Projected,
     IIFLearn: Profiles,
+    PanShenMixture: GaussianClusters,
+    WangZhuMixture: GaussianClusters,
+    XieMixture: GaussianClusters,
+    PairwiseFusionMixture: GaussianClusters,
 }
 ESTIMATORS: dict[str, Any] = {each.__name__: each for each in CLUSTERS}
 # Classes other than estimators and dissimilarities.
@@ -38,4 +47,5 @@ SAVED = (
     *("penalty_", "p_values_", "statistics_", "n_clusters_", "n_clusters_curve_", "core_support_", "core_size_"),
     *("core_curve_", "outlier_scores_", "memberships_", "weighted_outliers_", "unweighted_outliers_"),
     *("is_outlier_", "trimmed_centers_", "f_p_values_", "ks_p_values_"),
+    *("means_", "variances_", "mixture_weights_", "separates_", "bic_", "loglik_", "variance_penalty_"),
 )
