@@ -9,7 +9,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable, Iterator
 from functools import cache
-from itertools import combinations, product
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -372,13 +372,26 @@ def center_distances(rows: np.ndarray, centers: np.ndarray) -> np.ndarray:
     return np.array([[sum((x - c) ** 2) for c in centers] for x in rows])
 
 
-def trimmed_optimum(rows: np.ndarray, k: int, n_out: int) -> float:
-    """The smallest within-cluster sum of squares over all ways to leave samples out and to cluster the others."""
-    n = len(rows)
-    kept = combinations(range(n), n - n_out)
-    return min(
-        sum(within(x, np.array(labels)) for x in rows[list(chosen)].T)
-        for chosen in kept
-        for labels in product(range(k), repeat=n - n_out)
-        if len(set(labels)) == k and labels[0] == 0
-    )
+# ---------------------------------------------------------------- PROCLUS
+
+
+def segmental(x: np.ndarray, y: np.ndarray, features: Any) -> float:
+    """Manhattan distance per feature, in some of them."""
+    return sum(abs(x[a] - y[a]) for a in features) / len(features)
+
+
+def deviations_around(table: np.ndarray, medoids: list[int]) -> np.ndarray:
+    """X_ia: mean deviation from every medoid, of the samples no farther from it than the nearest other medoid."""
+    everything, rows = range(table.shape[1]), []
+    for m in medoids:
+        reach = min(segmental(table[m], table[other], everything) for other in medoids if other != m)
+        local = [x for x in table if segmental(x, table[m], everything) <= reach]
+        rows.append([sum(abs(x[a] - table[m][a]) for x in local) / len(local) for a in everything])
+    return np.array(rows)
+
+
+def projected_objective(table: np.ndarray, labels: np.ndarray, features: list[list[int]]) -> float:
+    """(1/n) sum_i |C_i| w_i, with w_i the mean segmental distance to the centroid."""
+    clusters = [table[labels == c] for c in range(len(features))]
+    pairs = zip(clusters, features, strict=True)
+    return sum(segmental(x, rows.mean(axis=0), own) for rows, own in pairs for x in rows) / len(table)

@@ -41,6 +41,7 @@ VARIANTS = {
     "PairwiseFusionMixture": [{"penalty": 1.0, "n_init": 2}],
     "IFPCA": [{}],
     "IIFLearn": [{"n_draws": 20}],
+    "PROCLUS": [{}, {"n_dimensions": 3.5, "standardize": False}, {"n_dimensions": 2, "outliers": True}],
     "ScreenedClustering": [{"test": "variance"}, {"test": "variance", "threshold": 3}],
     "PlainClustering": [
         {"algorithm": "kmeans++"},

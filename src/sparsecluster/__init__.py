@@ -10,6 +10,7 @@ __all__ = [
     "COSA",
     "IFPCA",
     "METHODS",
+    "PROCLUS",
     "Comparison",
     "ExpressionScaler",
     "IIFLearn",
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
     from .methods.pairwise_fusion import PairwiseFusionMixture
     from .methods.pan_shen import PanShenMixture
     from .methods.plain import PlainClustering
+    from .methods.proclus import PROCLUS
     from .methods.registry import METHODS, make_method
     from .methods.regularized import RegularizedKMeans
     from .methods.robust_sparse_kmeans import RobustSparseKMeans
@@ -76,6 +78,7 @@ _HOMES = {
     "METHODS": "methods.registry",
     "PairwiseFusionMixture": "methods.pairwise_fusion",
     "PanShenMixture": "methods.pan_shen",
+    "PROCLUS": "methods.proclus",
     "PlainClustering": "methods.plain",
     "RegularizedKMeans": "methods.regularized",
     "RobustSparseKMeans": "methods.robust_sparse_kmeans",

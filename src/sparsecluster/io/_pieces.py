@@ -12,6 +12,7 @@ from ..methods.ifpca import IFPCA, Projected
 from ..methods.pairwise_fusion import PairwiseFusionMixture
 from ..methods.pan_shen import PanShenMixture
 from ..methods.plain import PlainClustering
+from ..methods.proclus import PROCLUS, ProjectedMedoids
 from ..methods.regularized import RegularizedKMeans, ShrunkenCenters
 from ..methods.robust_sparse_kmeans import RobustSparseKMeans
 from ..methods.sas import SASClustering
@@ -36,6 +37,7 @@ CLUSTERS: dict[type, Any] = {
     WangZhuMixture: GaussianClusters,
     XieMixture: GaussianClusters,
     PairwiseFusionMixture: GaussianClusters,
+    PROCLUS: ProjectedMedoids,
 }
 ESTIMATORS: dict[str, Any] = {each.__name__: each for each in CLUSTERS}
 # Classes other than estimators and dissimilarities.
@@ -48,4 +50,5 @@ SAVED = (
     *("core_curve_", "outlier_scores_", "memberships_", "weighted_outliers_", "unweighted_outliers_"),
     *("is_outlier_", "trimmed_centers_", "f_p_values_", "ks_p_values_"),
     *("means_", "variances_", "mixture_weights_", "separates_", "bic_", "loglik_", "variance_penalty_"),
+    *("cluster_features_", "medoids_", "n_dimensions_"),
 )

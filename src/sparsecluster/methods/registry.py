@@ -15,6 +15,7 @@ from .ifpca import IFPCA
 from .pairwise_fusion import PairwiseFusionMixture
 from .pan_shen import PanShenMixture
 from .plain import PlainClustering
+from .proclus import PROCLUS
 from .regularized import RegularizedKMeans
 from .robust_sparse_kmeans import RobustSparseKMeans
 from .sas import SASClustering
@@ -159,6 +160,14 @@ METHODS: dict[str, Method] = {
         "i-IF-Learn",
         IIFLearn,
         "Ma, Wang and Fan (2026), i-IF-Learn, arXiv 2603.24025",
+        "numbers",
+        True,
+        True,
+    ),
+    "proclus": Method(
+        "PROCLUS, with features for every cluster",
+        PROCLUS,
+        "Aggarwal, Procopiuc, Wolf, Yu and Park (1999), Fast algorithms for projected clustering",
         "numbers",
         True,
         True,
