@@ -71,7 +71,7 @@ def weighted_rows(table: Floats, weights: Floats) -> Floats:
 def between(table: Floats, labels: Labels, is_out: Mask, k: int) -> Floats:
     """Between-cluster sum of squares of each column, without the samples that are left out."""
     centers, sizes = kept_means(table, labels, is_out, k)
-    return np.asarray(sizes @ (centers - sizes @ centers / sizes.sum()) ** 2)
+    return np.asarray(sizes @ (centers - sizes @ centers / max(sizes.sum(), 1.0)) ** 2)
 
 
 def judged(table: Floats, clusters: Partition, k: int) -> tuple[Mask, Floats]:
