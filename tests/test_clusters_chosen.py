@@ -212,10 +212,13 @@ def test_the_table_is_read_once(monkeypatch, estimator):
 GIVEN = {
     "sas": {"n_features_to_select": 20},
     "sparse-kmeans": {"l1_bound": 4.0},
+    "rskc": {"l1_bound": 4.0},
     "sparse-hierarchical": {"l1_bound": 4.0},
     "sparse-kmedoids": {"l1_bound": 4.0},
     "cosa-common": {"penalty": 0.3},
     "regularized-kmeans": {"penalty": 0.1},
+    "pairwise-fusion": {"penalty": 4.0},
+    "proclus": {"n_dimensions": 16},
     "reduced": {"n_components": 2},
     "reduced-nmf": {"n_components": 3},
 }

@@ -15,20 +15,27 @@ import sparsecluster._utils.parallel
 from sparsecluster.datasets import mixed_groups
 from sparsecluster.methods.registry import METHODS
 from tests.helpers.common import refuses
-from tests.helpers.methods import CORNERS, EVERY, HARD, TRUTH, quick, those
+from tests.helpers.methods import CORNERS, EVERY, HARD, MIXTURES, TRUTH, quick, those
 
 pytestmark = pytest.mark.usefixtures("less_work")
 
 # Fewer of them, since every pair is looked at in every feature.
 SOME = HARD[::2, ::3]
 ANYTHING = pytest.mark.parametrize("name", those(takes="anything"))
-# What a fit tunes on copies or samples, which threads share.
-TUNES = (
-    *("sas", "sparse-kmeans", "sparse-hierarchical", "sparse-kmedoids", "cosa-common", "regularized-kmeans"),
-    "reduced-nmf",
+# What a fit tunes on copies or samples, or from many starts, which threads share.
+ON_COPIES = (
+    *("sas", "sparse-kmeans", "rskc", "sparse-hierarchical", "sparse-kmedoids", "cosa-common"),
+    "regularized-kmeans",
 )
+TUNES = (*ON_COPIES, *MIXTURES)
 # The attribute that holds what was tuned.
-CURVES = {"regularized-kmeans": "instability_", "reduced": "components_curve_", "reduced-nmf": "components_curve_"}
+CURVES = {
+    "regularized-kmeans": "instability_",
+    **dict.fromkeys(MIXTURES, "bic_curve_"),
+    **dict.fromkeys(("reduced", "reduced-nmf"), "components_curve_"),
+}
+# i-IF-Learn has nothing to tune, but its threads share the random sets of features, and those of NMF the starts.
+SHARES_WORK = (*TUNES, "reduced-nmf", "i-if-learn")
 
 
 def matrices(table):
@@ -124,10 +131,12 @@ def test_nothing_stays_of_an_earlier_table_after_matrices(name):
 GIVEN = {
     "sas": {"n_features_to_select": 5},
     "sparse-kmeans": {"l1_bound": 2.0},
+    "rskc": {"l1_bound": 2.0},
     "sparse-hierarchical": {"l1_bound": 2.0},
     "sparse-kmedoids": {"l1_bound": 2.0},
     "cosa-common": {"penalty": 0.3},
     "regularized-kmeans": {"penalty": 0.1},
+    **{name: {"penalty": 0.1} for name in MIXTURES},
     "reduced": {"n_components": 2},
     "reduced-nmf": {"n_components": 2},
 }
@@ -174,7 +183,7 @@ def test_threads_do_not_change_the_answer(pools, name):
     one = quick(name, n_jobs=1).fit(HARD)
     assert pools == []
     two = quick(name, n_jobs=2).fit(HARD)
-    assert set(pools) == ({2} if name in TUNES else set())
+    assert set(pools) == ({2} if name in SHARES_WORK else set())
     assert_equal_attributes(one, two)
 
 
@@ -270,12 +279,16 @@ def test_shared_parameters_are_refused_before_the_table_is_looked_at(name, param
 WORK = {
     "sas": "_search.solve.choose_size",
     "sparse-kmeans": "methods._bounded.tuned",
+    "rskc": "methods._bounded.tuned",
     "sparse-hierarchical": "methods._bounded.tuned",
     "sparse-kmedoids": "methods._bounded.tuned",
     "cosa": "methods.cosa.by_pair",
     "cosa-common": "methods.cosa.tuned",
     "regularized-kmeans": "methods.regularized.start",
+    **dict.fromkeys(MIXTURES, "methods._penalized.follow"),
     "if-pca": "methods.ifpca.null_statistics",
+    "i-if-learn": "methods.ifpca.null_statistics",
+    "proclus": "methods.proclus.candidates_of",
     "reduced": "methods.reduced.principal",
     "reduced-nmf": "methods.reduced.factorize",
     "spectral-gem": "methods.spectral_gem.graph_spectrum",

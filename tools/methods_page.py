@@ -52,6 +52,9 @@ NOTES = """
 - **Sparse K-means.** The weights are computed in closed form instead of by bisection. The path over the bounds goes
   from large to small, and each bound starts from the labels of the one before. At the chosen bound there are 20 starts,
   and the best objective wins; on the reference data it is never below that of R's `sparcl`.
+- **RSKC.** Every start is followed through all alternations, and two solutions are compared on the samples that both of
+  them keep, whereas R's `RSKC` follows the best of 200 starts of trimmed K-means. The bound is tuned as for sparse
+  K-means; R leaves it to the user. Missing values, which R accepts, are refused.
 - **Sparse hierarchical clustering.** The iteration continues until the objective converges, whereas `sparcl` stops
   after 15 steps. The permuted copies permute samples within features, as the paper describes, whereas `sparcl` permutes
   pairs of samples.
@@ -62,6 +65,12 @@ NOTES = """
   weights use the centers of plain K-means, as in the paper; stability selection follows the authors' code.
 - **IF-PCA.** The null distribution has 100,000 simulated values and is kept for each n, whereas the authors simulate
   100 p values in every run.
+- **i-IF-Learn.** It follows the authors' program, including two details that its docstring explains. Higher criticism
+  and the null distribution are those of `IFPCA`, so that the start is always the same, and K-means has 100 starts.
+- **PROCLUS.** Columns are standardized, and the best of ten runs is returned. The number of features per cluster, which
+  the paper assumes to be known, is chosen by a BIC unless it is given. Outliers are marked, and have the label -1 only
+  with `outliers=True`. As in the paper, bad medoids are replaced until 20 replacements in a row have failed, and the
+  best set is refined, whereas `pyproclus` stops at the first failure and refines the last set.
 - **Reduction before clustering.** The mixture is fitted by EM from Ward's hierarchical clustering, and the form of the
   covariance and the number of principal components by the BIC, which replaces the sampler of Liu et al.; there are no
   transformations of components. From the same start, the likelihood is that of R's `mclust`. On the design of Table 1a

@@ -10,11 +10,16 @@ __all__ = [
     "COSA",
     "IFPCA",
     "METHODS",
+    "PROCLUS",
     "Comparison",
     "ExpressionScaler",
+    "IIFLearn",
+    "PairwiseFusionMixture",
+    "PanShenMixture",
     "PlainClustering",
     "ReducedClustering",
     "RegularizedKMeans",
+    "RobustSparseKMeans",
     "SASClustering",
     "ScreenedClustering",
     "SparseHierarchical",
@@ -22,6 +27,8 @@ __all__ = [
     "SparseKMedoids",
     "SpectralGem",
     "TuningCurve",
+    "WangZhuMixture",
+    "XieMixture",
     "__version__",
     "adjusted_rand_index",
     "compare_methods",
@@ -40,17 +47,24 @@ if TYPE_CHECKING:
     from .inspection.compare import Comparison, compare_methods
     from .io.models import load_model, save_model
     from .methods.cosa import COSA
+    from .methods.i_if_learn import IIFLearn
     from .methods.ifpca import IFPCA
+    from .methods.pairwise_fusion import PairwiseFusionMixture
+    from .methods.pan_shen import PanShenMixture
     from .methods.plain import PlainClustering
+    from .methods.proclus import PROCLUS
     from .methods.reduced import ReducedClustering
     from .methods.registry import METHODS, make_method
     from .methods.regularized import RegularizedKMeans
+    from .methods.robust_sparse_kmeans import RobustSparseKMeans
     from .methods.sas import SASClustering
     from .methods.screened import ScreenedClustering
     from .methods.sparse_hierarchical import SparseHierarchical
     from .methods.sparse_kmeans import SparseKMeans
     from .methods.sparse_kmedoids import SparseKMedoids
     from .methods.spectral_gem import SpectralGem
+    from .methods.wang_zhu import WangZhuMixture
+    from .methods.xie import XieMixture
     from .metrics import adjusted_rand_index, error_rate, rand_index, symmetric_difference
     from .preprocessing import ExpressionScaler, expression_clustering
     from .report import write_report
@@ -62,16 +76,23 @@ _HOMES = {
     "TuningCurve": "_search.curve",
     "COSA": "methods.cosa",
     "IFPCA": "methods.ifpca",
+    "IIFLearn": "methods.i_if_learn",
     "METHODS": "methods.registry",
+    "PairwiseFusionMixture": "methods.pairwise_fusion",
+    "PanShenMixture": "methods.pan_shen",
+    "PROCLUS": "methods.proclus",
     "PlainClustering": "methods.plain",
     "ReducedClustering": "methods.reduced",
     "RegularizedKMeans": "methods.regularized",
+    "RobustSparseKMeans": "methods.robust_sparse_kmeans",
     "SASClustering": "methods.sas",
     "ScreenedClustering": "methods.screened",
     "SparseHierarchical": "methods.sparse_hierarchical",
     "SparseKMeans": "methods.sparse_kmeans",
     "SparseKMedoids": "methods.sparse_kmedoids",
     "SpectralGem": "methods.spectral_gem",
+    "WangZhuMixture": "methods.wang_zhu",
+    "XieMixture": "methods.xie",
     "adjusted_rand_index": "metrics",
     "compare_methods": "inspection.compare",
     "error_rate": "metrics",

@@ -7,15 +7,23 @@ from typing import Any
 from .._data.profiles import Profile, Profiles
 from .._search.curve import TuningCurve
 from ..methods._gaussian_mixture import Gaussians
+from ..methods._penalized import GaussianClusters
 from ..methods._reduction import ReducedClusters, Reduction
+from ..methods.i_if_learn import IIFLearn
 from ..methods.ifpca import IFPCA, Projected
+from ..methods.pairwise_fusion import PairwiseFusionMixture
+from ..methods.pan_shen import PanShenMixture
 from ..methods.plain import PlainClustering
+from ..methods.proclus import PROCLUS, ProjectedMedoids
 from ..methods.reduced import ReducedClustering
 from ..methods.regularized import RegularizedKMeans, ShrunkenCenters
+from ..methods.robust_sparse_kmeans import RobustSparseKMeans
 from ..methods.sas import SASClustering
 from ..methods.screened import ScreenedClustering
 from ..methods.sparse_kmeans import SparseKMeans
 from ..methods.sparse_kmedoids import SparseKMedoids
+from ..methods.wang_zhu import WangZhuMixture
+from ..methods.xie import XieMixture
 
 # Estimators that assign new samples, and the class that does it for them.
 CLUSTERS: dict[type, Any] = {
@@ -25,7 +33,14 @@ CLUSTERS: dict[type, Any] = {
     ScreenedClustering: Profiles,
     PlainClustering: Profiles,
     RegularizedKMeans: ShrunkenCenters,
+    RobustSparseKMeans: ShrunkenCenters,
     IFPCA: Projected,
+    IIFLearn: Profiles,
+    PanShenMixture: GaussianClusters,
+    WangZhuMixture: GaussianClusters,
+    XieMixture: GaussianClusters,
+    PairwiseFusionMixture: GaussianClusters,
+    PROCLUS: ProjectedMedoids,
     ReducedClustering: ReducedClusters,
 }
 # Other classes that do it for some of them, depending on their parameters.
@@ -40,6 +55,10 @@ SAVED = (
     *("n_features_in_", "feature_names_in_", "labels_", "support_", "feature_scores_", "feature_weights_"),
     *("cluster_centers_", "objective_", "n_iter_", "gap_curve_", "bic_curve_", "instability_curve_", "l1_bound_"),
     *("penalty_", "p_values_", "statistics_", "n_clusters_", "n_clusters_curve_", "core_support_", "core_size_"),
-    *("core_curve_", "outlier_scores_", "memberships_", "components_", "n_components_", "components_curve_"),
-    *("covariance_", "bic_", "alpha_"),
+    *("core_curve_", "outlier_scores_", "memberships_", "weighted_outliers_", "unweighted_outliers_"),
+    *("is_outlier_", "trimmed_centers_", "f_p_values_", "ks_p_values_"),
+    *("means_", "variances_", "mixture_weights_", "separates_", "bic_", "loglik_", "variance_penalty_"),
+    *("cluster_features_", "medoids_", "n_dimensions_"),
+    *("components_", "n_components_", "components_curve_"),
+    *("covariance_", "alpha_"),
 )
