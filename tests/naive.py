@@ -395,22 +395,3 @@ def projected_objective(table: np.ndarray, labels: np.ndarray, features: list[li
     clusters = [table[labels == c] for c in range(len(features))]
     pairs = zip(clusters, features, strict=True)
     return sum(segmental(x, rows.mean(axis=0), own) for rows, own in pairs for x in rows) / len(table)
-
-
-# ---------------------------------------------------------------- nonnegative factors
-
-
-def nmf_step(
-    table: np.ndarray, amounts: np.ndarray, metagenes: np.ndarray, smallest: float
-) -> tuple[np.ndarray, np.ndarray]:
-    """The updates of Lee and Seung for the Kullback-Leibler divergence, first of the amounts and then of the rest."""
-    amounts = amounts * ((table / (amounts @ metagenes)) @ metagenes.T) / metagenes.sum(axis=1)
-    amounts = np.maximum(amounts, smallest)
-    metagenes = metagenes * (amounts.T @ (table / (amounts @ metagenes))) / amounts.sum(axis=0)[:, None]
-    return amounts, np.maximum(metagenes, smallest)
-
-
-def kl_divergence(table: np.ndarray, product: np.ndarray) -> float:
-    """The generalized Kullback-Leibler divergence, value by value."""
-    pairs = zip(table.ravel().tolist(), product.ravel().tolist(), strict=True)
-    return sum((x * np.log(x / y) if x > 0 else 0.0) - x + y for x, y in pairs)
