@@ -60,6 +60,10 @@ NOTES = """
   it divides every feature by its mean dissimilarity. `penalty=0.2` is the authors' value.
 - **Regularized K-means.** The group lasso on the centers is solved exactly for clusters of any size. The adaptive
   weights use the centers of plain K-means, as in the paper; stability selection follows the authors' code.
+- **Raftery and Dean.** Six of mclust's fourteen covariance models are available. EM starts from Ward's method, K-means
+  and the clusters before the step, whereas R's `clustvarsel` starts from model-based hierarchical clustering. Several
+  numbers of clusters are searched separately and compared by their evidence, whereas `clustvarsel` takes the best
+  number in every step. One feature always remains.
 - **IF-PCA.** The null distribution has 100,000 simulated values and is kept for each n, whereas the authors simulate
   100 p values in every run.
 - **SpectralGem.** The embedding is clustered by K-means.

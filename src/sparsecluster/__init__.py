@@ -13,6 +13,7 @@ __all__ = [
     "Comparison",
     "ExpressionScaler",
     "PlainClustering",
+    "RafteryDean",
     "RegularizedKMeans",
     "SASClustering",
     "ScreenedClustering",
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from .methods.cosa import COSA
     from .methods.ifpca import IFPCA
     from .methods.plain import PlainClustering
+    from .methods.raftery_dean import RafteryDean
     from .methods.registry import METHODS, make_method
     from .methods.regularized import RegularizedKMeans
     from .methods.sas import SASClustering
@@ -62,6 +64,7 @@ _HOMES = {
     "IFPCA": "methods.ifpca",
     "METHODS": "methods.registry",
     "PlainClustering": "methods.plain",
+    "RafteryDean": "methods.raftery_dean",
     "RegularizedKMeans": "methods.regularized",
     "SASClustering": "methods.sas",
     "ScreenedClustering": "methods.screened",

@@ -8,6 +8,7 @@ from .._data.profiles import Profile, Profiles
 from .._search.curve import TuningCurve
 from ..methods.ifpca import IFPCA, Projected
 from ..methods.plain import PlainClustering
+from ..methods.raftery_dean import GaussianComponents, RafteryDean
 from ..methods.regularized import RegularizedKMeans, ShrunkenCenters
 from ..methods.sas import SASClustering
 from ..methods.screened import ScreenedClustering
@@ -23,6 +24,7 @@ CLUSTERS: dict[type, Any] = {
     PlainClustering: Profiles,
     RegularizedKMeans: ShrunkenCenters,
     IFPCA: Projected,
+    RafteryDean: GaussianComponents,
 }
 ESTIMATORS: dict[str, Any] = {each.__name__: each for each in CLUSTERS}
 # Classes other than estimators and dissimilarities.
@@ -32,5 +34,5 @@ SAVED = (
     *("n_features_in_", "feature_names_in_", "labels_", "support_", "feature_scores_", "feature_weights_"),
     *("cluster_centers_", "objective_", "n_iter_", "gap_curve_", "bic_curve_", "instability_curve_", "l1_bound_"),
     *("penalty_", "p_values_", "statistics_", "n_clusters_", "n_clusters_curve_", "core_support_", "core_size_"),
-    *("core_curve_", "outlier_scores_", "memberships_"),
+    *("core_curve_", "outlier_scores_", "memberships_", "bic_", "evidence_", "covariance_model_"),
 )

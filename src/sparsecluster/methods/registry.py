@@ -12,6 +12,7 @@ from ._clusters import NClusters
 from .cosa import COSA
 from .ifpca import IFPCA
 from .plain import PlainClustering
+from .raftery_dean import RafteryDean
 from .regularized import RegularizedKMeans
 from .sas import SASClustering
 from .screened import ScreenedClustering
@@ -85,6 +86,15 @@ METHODS: dict[str, Method] = {
         "numbers",
         True,
         True,
+    ),
+    "raftery-dean": Method(
+        "Mixture of Gaussians, features selected stepwise by the BIC",
+        RafteryDean,
+        "Raftery and Dean (2006), Variable selection for model-based clustering",
+        "numbers",
+        True,
+        True,
+        soft=True,
     ),
     "if-pca": Method(
         "IF-PCA-HCT",
