@@ -34,6 +34,7 @@ VARIANTS = {
     "SparseKMeans": [{"n_permutations": 3}, {"l1_bound": 2.0}],
     "SparseKMedoids": [{"l1_bound": 2.0}],
     "RegularizedKMeans": [{"penalty": 0.5}],
+    "RafteryDean": [{"covariance_models": "EEI"}, {"covariance_models": "VVV"}],
     "IFPCA": [{}],
     "ScreenedClustering": [{"test": "variance"}, {"test": "variance", "threshold": 3}],
     "PlainClustering": [

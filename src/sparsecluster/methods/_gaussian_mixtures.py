@@ -7,9 +7,10 @@ for the identity. The BIC is mclust's as well, 2 log L - (number of parameters) 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 from scipy.cluster.hierarchy import linkage
 from scipy.special import logsumexp
 
@@ -17,8 +18,8 @@ from .._clusterers.hierarchical import cut
 from .._clusterers.kmeans import kmeans
 from .._data.centers import means
 from .._features.features import Rows
-from .._kernels.mixture import LOG_2PI, em_diagonal, em_full
-from .._utils.arrays import Floats, Labels
+from .._kernels.gaussians import LOG_2PI, em_diagonal, em_full
+from .._utils.arrays import Floats, Labels, Subset
 
 # Variances are at least this share of the variance of their feature.
 FLOOR = 1e-6
@@ -37,7 +38,7 @@ class Covariances(NamedTuple):
     across_clusters: bool
     across_features: bool
     # The number of parameters of k clusters in d features.
-    count: Callable[[int, int], int]
+    n_parameters: Callable[[int, int], int]
 
 
 MODELS: dict[str, Covariances] = {
@@ -79,6 +80,8 @@ class Mixture(NamedTuple):
         Probability of each cluster for each sample.
     is_regular : bool
         Whether EM has succeeded and no variance is at its lower bound, where the likelihood depends on the bound.
+    n_iter : int
+        Number of iterations.
     """
 
     model: str
@@ -88,6 +91,7 @@ class Mixture(NamedTuple):
     covariances: Floats
     memberships: Floats
     is_regular: bool
+    n_iter: int
 
     @property
     def labels(self) -> Labels:
@@ -108,27 +112,38 @@ class Mixture(NamedTuple):
 # ---------------------------------------------------------------- one mixture
 
 
-def em(columns: Floats, model: str, memberships: Floats, tolerance: float, max_iter: int) -> Mixture:
+def fit(columns: Floats, model: str, memberships: Floats, tolerance: float = FINE, max_iter: int = 500) -> Mixture:
     """Run EM from memberships of shape (k, n_samples), which are updated, for centered columns of shape (d, n_samples).
 
     >>> columns = np.array([[-3.0, -2.0, -1.0, 1.0, 2.0, 3.0]])
-    >>> em(columns, "EII", np.repeat(np.eye(2), 3, axis=1), FINE, 100).means.ravel().round(1)
+    >>> fit(columns, "EII", np.repeat(np.eye(2), 3, axis=1)).means.ravel().round(1)
     array([-1.9,  1.9])
     """
     d, n = columns.shape
-    k, of = len(memberships), MODELS[model]
-    floors = FLOOR * (columns**2).mean(axis=1)
-    if of.is_full:
-        found = em_full(columns, memberships, of.across_clusters, floors, tolerance, max_iter)
-    else:
-        shared = of.across_clusters, of.across_features
-        found = em_diagonal(columns, memberships, *shared, floors, tolerance, max_iter)
-    loglik, shares, centers, covariances, _ = found
+    k, floors = len(memberships), floors_of(columns)
+    loglik, shares, centers, covariances, n_iter = em(columns, model, memberships, floors, tolerance, max_iter)
+    of = MODELS[model]
     lowest = floors.mean() if of.across_features else floors
     is_regular = bool(np.isfinite(loglik)) and (of.is_full or bool((covariances > lowest).all()))
     name = model if d > 1 else model[0]
-    bic = bic_of(loglik, k - 1 + k * d + of.count(k, d), n)
-    return Mixture(name, bic, shares, centers, covariances, memberships, is_regular)
+    bic = bic_of(loglik, k - 1 + k * d + of.n_parameters(k, d), n)
+    return Mixture(name, bic, shares, centers, covariances, memberships, is_regular, n_iter)
+
+
+def floors_of(columns: Floats) -> Floats:
+    """Return the lower bound of the variance of each centered column."""
+    return FLOOR * (columns**2).mean(axis=1)
+
+
+def em(
+    columns: Floats, model: str, memberships: Floats, floors: Floats, tolerance: float, max_iter: int
+) -> tuple[float, Floats, Floats, Floats, int]:
+    """Return the log likelihood, proportions, means, covariances and number of iterations of EM."""
+    of = MODELS[model]
+    if of.is_full:
+        return em_full(columns, memberships, of.across_clusters, floors, tolerance, max_iter)
+    shared = of.across_clusters, of.across_features
+    return em_diagonal(columns, memberships, *shared, floors, tolerance, max_iter)
 
 
 def bic_of(loglik: float, n_parameters: int, n: int) -> float:
@@ -150,24 +165,52 @@ def models_for(n_features: int, models: Sequence[str]) -> list[str]:
 # ---------------------------------------------------------------- the best of several
 
 
-def starts(columns: Floats, setting: Setting, warm: Labels | None = None) -> Iterator[Labels]:
-    """Yield labels to start from: Ward's tree, the best of several runs of K-means, and labels that may be good."""
+def starts(columns: Floats, setting: Setting, warm: Labels | None = None) -> list[Floats]:
+    """Return memberships to start from: those of Ward's method, of the best of several K-means, and of given labels.
+
+    Starts that differ by the names of the clusters only are kept once.
+    """
     rows = np.ascontiguousarray(columns.T)
+    found = [kmeans_of(rows, setting)]
     if len(rows) <= MOST_IN_TREE:
-        yield cut(linkage(rows, "ward"), setting.k)
-    rng = np.random.default_rng(setting.seed)
-    yield kmeans(Rows(rows, np.ones(len(columns))), setting.k, rng, n_starts=setting.n_init)
+        found.append(cut(linkage(rows, "ward"), setting.k))
     if warm is not None:
-        yield warm
+        found.append(warm)
+    named = [by_first_sample(labels) for labels in found]
+    different = {labels.tobytes(): labels for labels in named}
+    return [one_hot(labels, setting.k) for labels in different.values()]
+
+
+def kmeans_of(rows: Floats, setting: Setting) -> Labels:
+    """Run K-means."""
+    rng = np.random.default_rng(setting.seed)
+    return kmeans(Rows(rows, np.ones(rows.shape[1])), setting.k, rng, n_starts=setting.n_init)
+
+
+def by_first_sample(labels: Labels) -> Subset:
+    """Number the clusters in the order of their first samples.
+
+    >>> by_first_sample(np.array([2, 0, 2, 1])).tolist()
+    [0, 1, 0, 2]
+    """
+    _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
+    return np.asarray(first.argsort().argsort()[inverse])
+
+
+def one_hot(labels: npt.NDArray[np.integer[Any]], k: int) -> Floats:
+    """Return memberships of shape (k, n_samples) that are 0 or 1."""
+    return np.ascontiguousarray(np.eye(k)[:, labels])
 
 
 def mixtures(columns: Floats, setting: Setting, warm: Labels | None = None) -> Iterator[Mixture]:
     """Yield the mixture of every model, from the start that is best after a few iterations."""
-    begin = [one_hot(labels, setting.k) for labels in starts(columns, setting, warm)]
+    begin, floors = starts(columns, setting, warm), floors_of(columns)
     for model in models_for(len(columns), setting.models):
-        short = [em(columns, model, each.copy(), ROUGH, SHORT_RUN) for each in begin]
-        best = max(short, key=lambda mixture: mixture.bic)
-        yield em(columns, model, best.memberships, ROUGH, setting.max_iter) if np.isfinite(best.bic) else best
+        short = [each.copy() for each in begin]
+        if len(begin) > 1:
+            reached = [em(columns, model, each, floors, ROUGH, SHORT_RUN)[0] for each in short]
+            short = [short[int(np.argmax(reached))]]
+        yield fit(columns, model, short[0], ROUGH, setting.max_iter)
 
 
 def best_complete(columns: Floats, setting: Setting, warm: Labels | None = None) -> Mixture:
@@ -175,17 +218,16 @@ def best_complete(columns: Floats, setting: Setting, warm: Labels | None = None)
 
     If EM empties a cluster with every model and from every start, the clusters are those of K-means.
     """
-    models = models_for(len(columns), setting.models)
-    begin = [one_hot(labels, setting.k) for labels in starts(columns, setting, warm)]
-    found = (em(columns, model, each.copy(), FINE, setting.max_iter) for each in begin for model in models)
+    models, begin = models_for(len(columns), setting.models), starts(columns, setting, warm)
+    found = (fit(columns, model, each.copy(), FINE, setting.max_iter) for each in begin for model in models)
     complete = [mixture for mixture in found if mixture.is_complete]
     return max(complete, key=lambda mixture: mixture.rank) if complete else of_kmeans(columns, setting)
 
 
 def of_kmeans(columns: Floats, setting: Setting) -> Mixture:
-    """Return the mixture of equal proportions and one variance in which samples belong to the nearest K-means center."""
-    *_, labels = starts(columns, setting)
+    """Return the mixture with equal proportions and one variance whose labels are those of K-means."""
     (d, n), k = columns.shape, setting.k
+    labels = kmeans_of(np.ascontiguousarray(columns.T), setting)
     centers = means(columns.T, labels, k)
     apart = ((columns[None] - centers[:, :, None]) ** 2).sum(axis=1)
     floor = FLOOR * (columns**2).mean()
@@ -195,9 +237,4 @@ def of_kmeans(columns: Floats, setting: Setting) -> Mixture:
     bic = bic_of(total.sum(), k * d + 1, n)
     name = "EII" if d > 1 else "E"
     variances, shares = np.full((k, d), variance), np.full(k, 1.0 / k)
-    return Mixture(name, bic, shares, centers, variances, np.exp(joint - total), variance > floor)
-
-
-def one_hot(labels: Labels, k: int) -> Floats:
-    """Return memberships of shape (k, n_samples) that are 0 or 1."""
-    return np.ascontiguousarray(np.eye(k)[:, labels])
+    return Mixture(name, bic, shares, centers, variances, np.exp(joint - total), bool(variance > floor), 1)

@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from .._kernels.mixture import LOG_2PI
+from .._kernels.gaussians import LOG_2PI
 from .._kernels.regression import best_regressions
 from .._utils.arrays import Floats, Labels
 from .._utils.parallel import Workers
@@ -35,7 +35,7 @@ LEAST_RESIDUAL = 1e-12
 
 
 class Value(NamedTuple):
-    """The best mixture on a set of features: its BIC, its model, whether no variance is at its bound, and its labels."""
+    """The best mixture on a set of features: BIC, covariance model, whether it is regular, and labels."""
 
     bic: float
     model: str
@@ -160,8 +160,8 @@ class Stepwise:
         # Regressions on subsets are not quite consistent with each other, so that a search could go round in circles.
         while moved and frozenset(self.chosen) not in seen:
             seen.add(frozenset(self.chosen))
-            steps = (self.add, self.remove) if self.is_forward else (self.remove, self.add)
-            moved = any([step() for step in steps])
+            first, second = (self.add, self.remove) if self.is_forward else (self.remove, self.add)
+            moved = first() | second()
         while not np.isfinite(self.current.bic) and self.add(forced=True):
             pass
         return sorted(self.chosen)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -131,11 +131,11 @@ class RafteryDean(CompleteNumbers, SoftMemberships, SparseClusterer):
     direction : {"forward", "backward"}, default="forward"
         "forward" starts with no feature, and the first two are added whatever the difference. "backward" starts with
         all features. It finds features that separate clusters only together, but needs more samples than features.
-    covariance_models : "all", str or sequence of str, default="all"
+    covariance_models : str or sequence of str, default="all"
         Models of the covariance matrices within clusters, by their names in mclust: one variance ("EII"), one variance
         for each cluster ("VII"), for each feature ("EEI") or for each cluster and feature ("VVI"), one full matrix
-        ("EEE"), or one for each cluster ("VVV"). With a single feature, they are the models with equal ("E") and with
-        different variances ("V").
+        ("EEE"), or one for each cluster ("VVV"). "all" compares these six. With a single feature, they are the models
+        with equal ("E") and with different variances ("V").
     regression : {"subset", "all"}, default="subset"
         Whether a feature depends on the subset of the chosen features with the best BIC, as in the R package
         clustvarsel, or on all of them, as in the paper. All subsets of up to 12 features are compared; of more, the
@@ -183,6 +183,8 @@ class RafteryDean(CompleteNumbers, SoftMemberships, SparseClusterer):
         All proposals: `name`, `column`, `action`, `difference`, `bic` and `covariance_model` after the step, and
         whether it was `accepted`. Of the proposals of one step, only the best one is listed. `pandas.DataFrame(steps_)`
         shows them as a table.
+    n_iter_ : int
+        Number of iterations of EM for the mixture on the chosen features.
     cluster_centers_ : ndarray of shape (n_clusters, n_features)
         Mean of each column in each cluster, in the units of X.
     n_features_in_ : int
@@ -193,7 +195,12 @@ class RafteryDean(CompleteNumbers, SoftMemberships, SparseClusterer):
     Notes
     -----
     A greedy search fits about p (s + 1) mixtures to choose s of p features, each with up to six covariance models.
-    `search="headlong"`, `max_candidates`, `max_features` and fewer `covariance_models` save time.
+    `search="headlong"`, `max_candidates`, `max_features` and fewer `covariance_models` save time. A backward search fits
+    about p^2 / 2 mixtures with many features; with about as many features as samples, regressions explain everything.
+
+    The search ends at a local optimum: it can miss features that separate clusters only together, and among many
+    features it finds small clusters that are due to chance. The models "EII", "EEI" and "EEE", in which all clusters
+    have the same covariances, are less prone to this than the others.
 
     At least one feature is always chosen, even if a single cluster describes it better. If EM leaves a cluster without
     samples for which it is the most probable one, the next best covariance model or start is used at the end. A mixture
@@ -220,7 +227,7 @@ class RafteryDean(CompleteNumbers, SoftMemberships, SparseClusterer):
     >>> rand_index(truth, found.labels_), found.get_support(indices=True).tolist(), found.covariance_model_
     (1.0, [0, 1, 2, 3], 'EII')
     >>> [(step.action, step.name) for step in found.steps_ if step.accepted]
-    [('add', 'x3'), ('add', 'x1'), ('add', 'x0'), ('add', 'x2')]
+    [('add', 'x1'), ('add', 'x0'), ('add', 'x2'), ('add', 'x3')]
     """
 
     def __init__(
@@ -233,7 +240,7 @@ class RafteryDean(CompleteNumbers, SoftMemberships, SparseClusterer):
         core_agreement: float | None = 0.9,
         search: Search = "greedy",
         direction: Direction = "forward",
-        covariance_models: str | Sequence[str] = "all",
+        covariance_models: str | Collection[str] = "all",
         regression: Regression = "subset",
         max_features: int | None = None,
         max_candidates: int | None = None,
@@ -271,18 +278,16 @@ class RafteryDean(CompleteNumbers, SoftMemberships, SparseClusterer):
         for name in ("max_features", "max_candidates"):
             if vars(self)[name] is not None:
                 check_count(name, vars(self)[name], 1, advice="Use None for no limit.")
-        for model in self._models():
-            check_choice("covariance_models", model, list(MODELS), ', a sequence of these, or "all"')
+        given = self.covariance_models
+        is_several = isinstance(given, Collection) and not isinstance(given, str) and len(given) > 0
+        for model in given if is_several else [given]:
+            check_choice("covariance_models", model, ["all", *MODELS], ", or a sequence of these")
 
     def _models(self) -> list[str]:
-        """Return the covariance models to compare, in the order of `MODELS`."""
-        if isinstance(self.covariance_models, str):
-            return list(MODELS) if self.covariance_models == "all" else [self.covariance_models]
-        try:
-            given = list(self.covariance_models)
-        except TypeError:
-            given = [self.covariance_models]
-        return sorted(given, key=list(MODELS).index) if given and set(given) <= set(MODELS) else given or [""]
+        """Return the covariance models to compare."""
+        given = self.covariance_models
+        names = [given] if isinstance(given, str) else list(given)
+        return [name for name in MODELS if name in names or "all" in names]
 
     def _solve(self, reading: Reading, k: int) -> Result:
         raw = self._complete_table(reading)
@@ -294,7 +299,8 @@ class RafteryDean(CompleteNumbers, SoftMemberships, SparseClusterer):
         evidence = Evidence((raw - origin) / units, setting, self.regression, workers)
         most = p if self.max_features is None else int(self.max_features)
         steps = Stepwise(evidence, self.search, self.direction, most)
-        subset = np.array(steps.run(self.max_candidates))
+        chosen = steps.run(self.max_candidates)
+        subset = np.array(chosen)
         if np.isneginf(steps.current.bic):
             raise NoClustersError(
                 f"The chosen features have fewer than {k} distinct samples. Raise max_features or max_candidates, or "
@@ -313,13 +319,14 @@ class RafteryDean(CompleteNumbers, SoftMemberships, SparseClusterer):
         attributes = {
             "covariance_model_": found.model,
             "bic_": float(found.bic - logs[subset].sum()),
-            "evidence_": found.bic - evidence.one_cluster(subset),
+            "evidence_": found.bic - evidence.one_cluster(chosen),
+            "n_iter_": found.n_iter,
             "steps_": [step(*each) for each in steps.proposals],
         }
 
         def clusters(order: Order) -> GaussianComponents:
-            own, chosen = np.searchsorted(subset, order.chosen), order.chosen
-            return components(found, own, order, origin[chosen], units[chosen])
+            own = np.searchsorted(subset, order.chosen)
+            return components(found, own, order, origin[order.chosen], units[order.chosen])
 
         arrays = {"memberships_": Array(found.memberships.T, ("sample", "cluster"), np.nan)}
         features = reading.source.features()
@@ -344,7 +351,7 @@ def components(found: Mixture, own: Subset, order: Order, origin: Floats, units:
     if found.covariances.ndim == 2:
         scales = 1.0 / np.sqrt(found.covariances[:, own])
     else:
-        matrices = found.covariances[np.ix_(range(len(found.shares)), own, own)]
+        matrices = found.covariances[:, own[:, None], own]
         scales = np.linalg.inv(np.linalg.cholesky(matrices)).transpose(0, 2, 1)
     shares = order.restore(Array(found.shares, ("cluster",)))
     centers, scales = (

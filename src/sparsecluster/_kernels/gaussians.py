@@ -147,7 +147,7 @@ def em_full(columns, memberships, across_clusters, floors, tol, max_iter):
     d, n = columns.shape
     k = len(memberships)
     shares, means, covariances = np.empty(k), np.empty((k, d)), np.empty((k, d, d))
-    centered, factor, top, total = np.empty((d, n)), np.zeros((d, d)), np.empty(n), np.empty(n)
+    centered, factors, top, total = np.empty((d, n)), np.zeros((k, d, d)), np.empty(n), np.empty(n)
     loglik, n_iter = -np.inf, 0
     for n_iter in range(1, max_iter + 1):
         if not shares_and_means(columns, memberships, shares, means):
@@ -170,8 +170,10 @@ def em_full(columns, memberships, across_clusters, floors, tol, max_iter):
                     for c in range(k):
                         covariances[c, j, h] = mean
         for c in range(k):
-            if (c == 0 or not across_clusters) and not cholesky(covariances[c], floors, factor):
+            if not cholesky(covariances[c], floors, factors[c]):
                 return -np.inf, shares, means, covariances, n_iter
+        for c in range(k):
+            factor = factors[c]
             constant = np.log(shares[c]) - 0.5 * d * LOG_2PI
             for j in range(d):
                 constant -= np.log(factor[j, j])
