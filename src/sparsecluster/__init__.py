@@ -12,6 +12,8 @@ __all__ = [
     "METHODS",
     "Comparison",
     "ExpressionScaler",
+    "PairwiseFusionMixture",
+    "PanShenMixture",
     "PlainClustering",
     "RafteryDean",
     "RegularizedKMeans",
@@ -22,6 +24,8 @@ __all__ = [
     "SparseKMedoids",
     "SpectralGem",
     "TuningCurve",
+    "WangZhuMixture",
+    "XieMixture",
     "__version__",
     "adjusted_rand_index",
     "compare_methods",
@@ -41,6 +45,8 @@ if TYPE_CHECKING:
     from .io.models import load_model, save_model
     from .methods.cosa import COSA
     from .methods.ifpca import IFPCA
+    from .methods.pairwise_fusion import PairwiseFusionMixture
+    from .methods.pan_shen import PanShenMixture
     from .methods.plain import PlainClustering
     from .methods.raftery_dean import RafteryDean
     from .methods.registry import METHODS, make_method
@@ -51,6 +57,8 @@ if TYPE_CHECKING:
     from .methods.sparse_kmeans import SparseKMeans
     from .methods.sparse_kmedoids import SparseKMedoids
     from .methods.spectral_gem import SpectralGem
+    from .methods.wang_zhu import WangZhuMixture
+    from .methods.xie import XieMixture
     from .metrics import adjusted_rand_index, error_rate, rand_index, symmetric_difference
     from .preprocessing import ExpressionScaler, expression_clustering
     from .report import write_report
@@ -63,6 +71,8 @@ _HOMES = {
     "COSA": "methods.cosa",
     "IFPCA": "methods.ifpca",
     "METHODS": "methods.registry",
+    "PairwiseFusionMixture": "methods.pairwise_fusion",
+    "PanShenMixture": "methods.pan_shen",
     "PlainClustering": "methods.plain",
     "RafteryDean": "methods.raftery_dean",
     "RegularizedKMeans": "methods.regularized",
@@ -72,6 +82,8 @@ _HOMES = {
     "SparseKMeans": "methods.sparse_kmeans",
     "SparseKMedoids": "methods.sparse_kmedoids",
     "SpectralGem": "methods.spectral_gem",
+    "WangZhuMixture": "methods.wang_zhu",
+    "XieMixture": "methods.xie",
     "adjusted_rand_index": "metrics",
     "compare_methods": "inspection.compare",
     "error_rate": "metrics",

@@ -6,7 +6,10 @@ from typing import Any
 
 from .._data.profiles import Profile, Profiles
 from .._search.curve import TuningCurve
+from ..methods._penalized import GaussianClusters
 from ..methods.ifpca import IFPCA, Projected
+from ..methods.pairwise_fusion import PairwiseFusionMixture
+from ..methods.pan_shen import PanShenMixture
 from ..methods.plain import PlainClustering
 from ..methods.raftery_dean import GaussianComponents, RafteryDean
 from ..methods.regularized import RegularizedKMeans, ShrunkenCenters
@@ -14,6 +17,8 @@ from ..methods.sas import SASClustering
 from ..methods.screened import ScreenedClustering
 from ..methods.sparse_kmeans import SparseKMeans
 from ..methods.sparse_kmedoids import SparseKMedoids
+from ..methods.wang_zhu import WangZhuMixture
+from ..methods.xie import XieMixture
 
 # Estimators that assign new samples, and the class that does it for them.
 CLUSTERS: dict[type, Any] = {
@@ -24,6 +29,10 @@ CLUSTERS: dict[type, Any] = {
     PlainClustering: Profiles,
     RegularizedKMeans: ShrunkenCenters,
     IFPCA: Projected,
+    PanShenMixture: GaussianClusters,
+    WangZhuMixture: GaussianClusters,
+    XieMixture: GaussianClusters,
+    PairwiseFusionMixture: GaussianClusters,
     RafteryDean: GaussianComponents,
 }
 ESTIMATORS: dict[str, Any] = {each.__name__: each for each in CLUSTERS}
@@ -34,5 +43,7 @@ SAVED = (
     *("n_features_in_", "feature_names_in_", "labels_", "support_", "feature_scores_", "feature_weights_"),
     *("cluster_centers_", "objective_", "n_iter_", "gap_curve_", "bic_curve_", "instability_curve_", "l1_bound_"),
     *("penalty_", "p_values_", "statistics_", "n_clusters_", "n_clusters_curve_", "core_support_", "core_size_"),
-    *("core_curve_", "outlier_scores_", "memberships_", "bic_", "evidence_", "covariance_model_"),
+    *("core_curve_", "outlier_scores_", "memberships_"),
+    *("means_", "variances_", "mixture_weights_", "separates_", "bic_", "loglik_", "variance_penalty_"),
+    *("evidence_", "covariance_model_"),
 )

@@ -195,8 +195,8 @@ class RafteryDean(CompleteNumbers, SoftMemberships, SparseClusterer):
     Notes
     -----
     A greedy search fits about p (s + 1) mixtures to choose s of p features, each with up to six covariance models.
-    `search="headlong"`, `max_candidates`, `max_features` and fewer `covariance_models` save time. A backward search fits
-    about p^2 / 2 mixtures with many features; with about as many features as samples, regressions explain everything.
+    `search="headlong"`, `max_candidates`, `max_features` and fewer `covariance_models` save time. A backward search
+    fits about p^2 / 2 mixtures; with about as many features as samples, regressions explain everything.
 
     The search ends at a local optimum: it can miss features that separate clusters only together, and among many
     features it finds small clusters that are due to chance. The models "EII", "EEI" and "EEE", in which all clusters
