@@ -47,37 +47,54 @@ def best_of_all(matrix, n, least, most, work, following):
 
 
 @inline
+def sweep(matrix, j):
+    """Sweep regressor j in, or out if it is in. The last entry of the matrix is then the residual sum of squares."""
+    size, pivot = len(matrix), matrix[j, j]
+    for h in range(size):
+        matrix[j, h] /= pivot
+    for i in range(size):
+        if i != j:
+            ratio = matrix[i, j]
+            for h in range(size):
+                matrix[i, h] -= ratio * matrix[j, h]
+            matrix[i, j] = -ratio / pivot
+    matrix[j, j] = 1.0 / pivot
+
+
+@inline
 def best_by_steps(matrix, n, least, most, swept, inside):
-    """Add or drop the regressor by which the criterion falls most, until none does. Returns the criterion."""
+    """Add or drop the regressor by which the criterion falls most, until none does, from no regressor and from all.
+
+    Returns the smaller of the two criteria.
+    """
     m = len(matrix) - 1
-    swept[:] = matrix
-    inside[:] = False
-    n_slopes = 0
-    best = criterion(max(matrix[m, m], least), 0, n)
-    while True:
-        winner = -1
+    best = np.inf
+    for from_all in range(2):
+        swept[:] = matrix
+        n_slopes = 0
         for j in range(m):
-            if not inside[j] and (n_slopes == most or not swept[j, j] > COLLINEAR * matrix[j, j]):
-                continue
-            # Sweeping a regressor in or out changes the residual sum of squares by the same formula.
-            rss = swept[m, m] - swept[m, j] * swept[j, m] / swept[j, j]
-            value = criterion(max(rss, least), n_slopes + (-1 if inside[j] else 1), n)
-            if value < best - 1e-9:
-                best, winner = value, j
-        if winner < 0:
-            return best
-        pivot = swept[winner, winner]
-        for h in range(m + 1):
-            swept[winner, h] /= pivot
-        for i in range(m + 1):
-            if i != winner:
-                ratio = swept[i, winner]
-                for h in range(m + 1):
-                    swept[i, h] -= ratio * swept[winner, h]
-                swept[i, winner] = -ratio / pivot
-        swept[winner, winner] = 1.0 / pivot
-        n_slopes += -1 if inside[winner] else 1
-        inside[winner] = not inside[winner]
+            inside[j] = from_all == 1 and n_slopes < most and swept[j, j] > COLLINEAR * matrix[j, j]
+            if inside[j]:
+                sweep(swept, j)
+                n_slopes += 1
+        value = criterion(max(swept[m, m], least), n_slopes, n)
+        winner = 0
+        while winner >= 0:
+            winner = -1
+            for j in range(m):
+                if not inside[j] and (n_slopes == most or not swept[j, j] > COLLINEAR * matrix[j, j]):
+                    continue
+                # Both in and out, the residual sum of squares changes by the same formula.
+                rss = swept[m, m] - swept[m, j] * swept[j, m] / swept[j, j]
+                new = criterion(max(rss, least), n_slopes + (-1 if inside[j] else 1), n)
+                if new < value - 1e-9:
+                    value, winner = new, j
+            if winner >= 0:
+                sweep(swept, winner)
+                n_slopes += -1 if inside[winner] else 1
+                inside[winner] = not inside[winner]
+        best = min(best, value)
+    return best
 
 
 @kernel

@@ -139,7 +139,8 @@ class RafteryDean(CompleteNumbers, SoftMemberships, SparseClusterer):
     regression : {"subset", "all"}, default="subset"
         Whether a feature depends on the subset of the chosen features with the best BIC, as in the R package
         clustvarsel, or on all of them, as in the paper. All subsets of up to 12 features are compared; of more, the
-        subset is found stepwise.
+        subset is found stepwise. With "all" and diagonal covariances, useless features are added once several features
+        are chosen, because a regression on all of these has more parameters than the means of a feature.
     max_features : int or None, default=None
         Largest number of features to choose.
     max_candidates : int or None, default=None
