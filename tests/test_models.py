@@ -35,6 +35,10 @@ VARIANTS = {
     "SparseKMedoids": [{"l1_bound": 2.0}],
     "RegularizedKMeans": [{"penalty": 0.5}],
     "RafteryDean": [{"covariance_models": "EEI"}, {"covariance_models": "VVV"}],
+    "PanShenMixture": [{"penalty": 1.0, "n_init": 2}],
+    "WangZhuMixture": [{"penalty": 1.0, "n_init": 2}, {"form": "hierarchical", "n_penalties": 4, "n_init": 2}],
+    "XieMixture": [{"penalty": 1.0, "variance_penalty": 2.0, "n_init": 2}],
+    "PairwiseFusionMixture": [{"penalty": 1.0, "n_init": 2}],
     "IFPCA": [{}],
     "ScreenedClustering": [{"test": "variance"}, {"test": "variance", "threshold": 3}],
     "PlainClustering": [

@@ -211,7 +211,7 @@ class PenalizedMixture(CompleteNumbers, SoftMemberships, SparseClusterer):
         fit = found[list(ks).index(best)]
         if fit is None:
             raise NoClustersError(self._nothing_left(best))
-        return Choice(best, TuningCurve("k", values, "bic", bics, best), fit.fit.labels)
+        return Choice(best, TuningCurve("k", values[1:], "bic", bics[1:], best), fit.fit.labels)
 
     def _prepared(self, reading: Reading) -> Standardized:
         raw = self._complete_table(reading)
