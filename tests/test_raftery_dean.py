@@ -1,6 +1,4 @@
-"""Raftery and Dean: BICs of regressions, the search for features, what clustvarsel finds, and what a fit tells."""
-
-import json
+"""Raftery and Dean's method: the features that it chooses, what a fit tells, and the number of clusters."""
 
 import numpy as np
 import pandas as pd
@@ -9,17 +7,12 @@ from scipy.special import softmax
 from scipy.stats import multivariate_normal
 
 from sparsecluster import RafteryDean, rand_index
-from sparsecluster._utils.parallel import ONE_THREAD
 from sparsecluster.datasets import shifted_groups
-from sparsecluster.methods import _stepwise
-from sparsecluster.methods._gaussian_mixtures import Setting
 from sparsecluster.methods._result import NoClustersError
 from sparsecluster.methods._stepwise import Evidence, Stepwise
-from tests import naive
-from tests.conftest import HERE
 from tests.helpers.common import refuses
+from tests.helpers.gaussians import REFERENCE, evidence_of, model_covariances
 
-REFERENCE = json.loads((HERE / "clustvarsel_reference.json").read_text())
 # Three groups that differ in the first four of twelve features.
 X, TRUTH, USEFUL = shifted_groups(mu=2.5, n_features=12, n_useful=4, seed=0)
 
@@ -28,133 +21,21 @@ def fit(table, **parameters):
     return RafteryDean(**{"n_init": 3, "covariance_models": ["EII", "EEI", "VVI"], **parameters}).fit(table)
 
 
-def evidence_of(table, k=2, models=("EEI",), regression="subset"):
-    return Evidence(table - table.mean(axis=0), Setting(k, models), regression, ONE_THREAD)
-
-
-def accepted(found):
-    return [(step.action, step.column) for step in found.steps_ if step.accepted]
-
-
 def chosen(found):
     return found.get_support(indices=True).tolist()
 
 
-# ---------------------------------------------------------------- regressions
-
-
-@pytest.mark.parametrize("each", REFERENCE["regressions"], ids=lambda each: str(each["x"]))
-def test_regressions_have_the_bic_of_clustvarsel(reference, each):
-    given = np.atleast_1d(each["x"]) - 1
-    (found,) = evidence_of(reference.table("simfuse")).regressions([each["y"] - 1], given)
-    assert found == pytest.approx(each["bic"], abs=1e-9)
-
-
-@pytest.mark.parametrize("n", [5, 8, 40])
-def test_the_best_of_all_subsets_is_found(n):
-    rng = np.random.default_rng(n)
-    table = rng.normal(size=(n, 7)) @ rng.normal(size=(7, 7))
-    found = evidence_of(table).regressions([5, 6], [0, 1])
-    np.testing.assert_allclose(found, [naive.best_regression_bic(table[:, a], table[:, :2]) for a in (5, 6)], atol=1e-6)
-    if n == 40:
-        found = evidence_of(table).regressions([5, 6], range(5))
-        expected = [naive.best_regression_bic(table[:, a], table[:, :5]) for a in (5, 6)]
-        np.testing.assert_allclose(found, expected, atol=1e-6)
-
-
-def test_steps_find_the_best_subset_or_nearly(monkeypatch):
-    monkeypatch.setattr(_stepwise, "MOST_COMPARED", 0)
-    n_found = 0
-    for seed in range(20):
-        rng = np.random.default_rng(seed)
-        table = rng.normal(size=(50, 6)) @ rng.normal(size=(6, 6))
-        (found,) = evidence_of(table).regressions([5], range(5))
-        best = naive.best_regression_bic(table[:, 5], table[:, :5])
-        assert found <= best + 1e-6
-        assert found >= naive.regression_bic(table[:, 5], table[:, :0]) - 1e-6
-        n_found += found > best - 1e-6
-    assert n_found >= 18
-
-
-def test_a_regression_on_all_features_is_one():
-    evidence = evidence_of(X, regression="all")
-    np.testing.assert_allclose(evidence.regressions([7], [0, 1, 2]), naive.regression_bic(X[:, 7], X[:, :3]), atol=1e-9)
-    np.testing.assert_allclose(evidence.regressions([7], []), naive.regression_bic(X[:, 7], X[:, :0]), atol=1e-9)
-
-
-def test_a_single_gaussian_is_the_product_of_its_regressions():
-    evidence = evidence_of(X, regression="all")
-    table = X[:, :3]
-    gaussian = multivariate_normal(table.mean(axis=0), np.cov(table.T, ddof=0)).logpdf(table).sum()
-    assert evidence.one_cluster([0, 1, 2]) == pytest.approx(2 * gaussian - 9 * np.log(len(X)), abs=1e-8)
-
-
-def test_features_that_depend_on_each_other_need_no_inverse(strict):
-    table = np.column_stack([X[:, :3], X[:, 0] + X[:, 1], X[:, 2]])
-    for regression in ("subset", "all"):
-        found = evidence_of(table, regression=regression).regressions([3, 4, 2], [0, 1, 3])
-        assert np.isfinite(found).all()
-        # The first is a sum of two, and nothing is left of it.
-        assert found[0] > found[1] + 1000
-
-
-# ---------------------------------------------------------------- clustvarsel
-
-SIMFUSE = [each for each in REFERENCE["searches"] if each["data"] == "simfuse"]
-(GAUSS,) = (each for each in REFERENCE["searches"] if each["data"] == "gauss")
-
-
-def searched(reference, each):
-    """Our search for the number of clusters that clustvarsel has found."""
-    columns = np.array(each["columns"])
-    evidence = evidence_of(reference.table(each["data"])[:, columns - 1], each["k"], each["models"])
-    search = Stepwise(evidence, each["search"], each["direction"], columns.size)
-    return search, columns[search.run(None)], columns
-
-
-@pytest.mark.parametrize(
-    "each",
-    SIMFUSE,
-    ids=lambda each: f"{each['search']}-{each['direction']}-{len(each['columns'])}-{len(each['models'])}",
-)
-def test_the_search_takes_the_steps_of_clustvarsel(reference, each):
-    search, selected, columns = searched(reference, each)
-    assert sorted(selected) == sorted(each["selected"])
-    ours = [
-        (made.action, columns[made.feature], made.value.bic, made.difference) for made, good in search.proposals if good
-    ]
-    theirs = [(s["action"], s["variable"], s["bic"], s["difference"]) for s in each["steps"] if s["accepted"]]
-    assert [step[:2] for step in ours] == [step[:2] for step in theirs]
-    bics, their_bics = (np.array([step[2:] for step in steps]) for steps in (ours, theirs))
-    # EM of mclust stops earlier, so our BICs are a little larger.
-    assert (bics[:, 0] >= their_bics[:, 0] - 1e-6).all()
-    np.testing.assert_allclose(bics, their_bics, rtol=0, atol=0.03)
-    assert search.current.model == each["covariance_model"]
-
-
-def test_where_our_search_leaves_the_steps_of_clustvarsel_it_has_found_better_mixtures(reference):
-    # The features are noise, and the fifth step adds another one, of which mclust's start finds a lower maximum.
-    search, selected, columns = searched(reference, GAUSS)
-    ours = [(made.action, columns[made.feature]) for made, good in search.proposals if good]
-    theirs = [(step["action"], step["variable"]) for step in GAUSS["steps"] if step["accepted"]]
-    assert ours[:5] == theirs[:5]
-    assert set(GAUSS["selected"]) < set(selected)
-    evidence = search.evidence
-    places = [np.searchsorted(columns, each).tolist() for each in (np.sort(selected), np.sort(GAUSS["selected"]))]
-    assert search.current.bic - evidence.one_cluster(places[0]) > GAUSS["bic"] - evidence.one_cluster(places[1])
+# ---------------------------------------------------------------- what the search does
 
 
 def test_the_estimator_finds_what_the_search_finds_in_the_units_of_the_table(reference):
-    backward = SIMFUSE[2]
+    backward = next(each for each in REFERENCE["searches"] if each["direction"] == "backward")
     table = reference.table("simfuse")[:, np.array(backward["columns"]) - 1]
     for scale in (1.0, 10.0):
         found = fit(table * scale, n_clusters=4, direction="backward", covariance_models="EEI")
         assert [backward["columns"][a] for a in chosen(found)] == backward["selected"]
         assert found.bic_ + 2 * 100 * 6 * np.log(scale) == pytest.approx(backward["bic"], abs=0.01)
         assert found.bic_ + 2 * 100 * 6 * np.log(scale) >= backward["bic"]
-
-
-# ---------------------------------------------------------------- what the search does
 
 
 @pytest.mark.parametrize("direction", ["forward", "backward"])
@@ -208,6 +89,7 @@ def test_a_feature_that_a_chosen_one_explains_is_left_out_though_it_separates_th
     assert found.support_[:4].sum() == 3
 
 
+@pytest.mark.filterwarnings("ignore:A cluster is made of")
 def test_features_that_separate_only_together_are_found_from_the_other_end():
     # Two long clusters side by side: each feature alone looks like one wide Gaussian.
     rng = np.random.default_rng(0)
@@ -310,7 +192,7 @@ def test_new_samples_are_judged_by_the_gaussians_of_the_memberships(model):
     means = found.memberships_.T @ used / sizes[:, None]
     clusters = zip(means, found.memberships_.T, strict=True)
     squares = [(used - mean).T @ np.diag(weights) @ (used - mean) for mean, weights in clusters]
-    gaussians = map(multivariate_normal, means, naive.model_covariances(squares, sizes, model))
+    gaussians = map(multivariate_normal, means, model_covariances(squares, sizes, model))
     joint = np.log(sizes) + np.column_stack([each.logpdf(seen) for each in gaussians])
     np.testing.assert_allclose(found.predict_proba(new), softmax(joint, axis=1), atol=1e-4)
 

@@ -117,7 +117,7 @@ def fit(columns: Floats, model: str, memberships: Floats, tolerance: float = FIN
 
     >>> columns = np.array([[-3.0, -2.0, -1.0, 1.0, 2.0, 3.0]])
     >>> fit(columns, "EII", np.repeat(np.eye(2), 3, axis=1)).means.ravel().round(1)
-    array([-1.9,  1.9])
+    array([-2.,  2.])
     """
     d, n = columns.shape
     k, floors = len(memberships), floors_of(columns)
