@@ -217,6 +217,7 @@ GIVEN = {
     "cosa-common": {"penalty": 0.3},
     "regularized-kmeans": {"penalty": 0.1},
     "pairwise-fusion": {"penalty": 4.0},
+    "proclus": {"n_dimensions": 16},
 }
 # Methods that do not find these groups at all: by K-means on all features, they differ in too few of them.
 FINDS = [name for name in METHODS if name not in ("cosa", "screened-moments", "screened-mode")]

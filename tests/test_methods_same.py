@@ -276,6 +276,7 @@ WORK = {
     **dict.fromkeys(MIXTURES, "methods._penalized.follow"),
     "raftery-dean": "methods.raftery_dean.Evidence",
     "if-pca": "methods.ifpca.null_statistics",
+    "proclus": "methods.proclus.candidates_of",
     "spectral-gem": "methods.spectral_gem.graph_spectrum",
     **dict.fromkeys((name for name in METHODS if name.startswith("screened")), "methods.screened.screen"),
     **dict.fromkeys(("kmeans", "kmeans++", "complete", "ward", "spectral"), "_clusterers.own.prepared"),

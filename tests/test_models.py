@@ -40,6 +40,7 @@ VARIANTS = {
     "XieMixture": [{"penalty": 1.0, "variance_penalty": 2.0, "n_init": 2}],
     "PairwiseFusionMixture": [{"penalty": 1.0, "n_init": 2}],
     "IFPCA": [{}],
+    "PROCLUS": [{}, {"n_dimensions": 3.5, "standardize": False}, {"n_dimensions": 2, "outliers": True}],
     "ScreenedClustering": [{"test": "variance"}, {"test": "variance", "threshold": 3}],
     "PlainClustering": [
         {"algorithm": "kmeans++"},

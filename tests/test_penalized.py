@@ -47,8 +47,14 @@ def test_the_bic_keeps_useful_features_and_drops_most_others(name):
 def test_the_bic_chooses_the_penalty_at_which_it_is_smallest(name):
     found = quick(name, n_penalties=8).fit(CLEAR.X)
     curve = found.bic_curve_
-    assert curve.values[curve.score.argmin()] == curve.chosen == found.penalty_
-    assert curve.score.min() == found.bic_
+    assert curve.values[curve.score.argmax()] == curve.chosen == found.penalty_
+    # The curve shows half of what the BIC gains over that of a single cluster, with p variances.
+    n, p = CLEAR.X.shape
+    log_density = (
+        -0.5 * (n * np.log(2 * np.pi * (n - 1) / n) + n) if name != "xie" else -0.5 * (n * np.log(2 * np.pi) + n - 1)
+    )
+    one_cluster = -2 * p * log_density + (0 if name == "xie" else p * np.log(n))
+    assert curve.score.max() == pytest.approx((one_cluster - found.bic_) / 2)
     assert {"loglik", "objective", "features", "bic"} <= set(curve.frame().columns)
 
 
@@ -225,7 +231,7 @@ def test_penalty_and_number_of_clusters_are_chosen_together_by_the_bic(name):
     curve = found.n_clusters_curve_
     assert (curve.parameter, curve.criterion) == ("k", "bic")
     assert curve.values.tolist() == [2, 3, 4]
-    assert curve.chosen == found.n_clusters_ == curve.values[curve.score.argmin()]
+    assert curve.chosen == found.n_clusters_ == curve.values[curve.score.argmax()]
     # With a penalty on differences a fourth cluster costs little, if it differs in few features only.
     assert found.n_clusters_ == 3 or name == "pairwise-fusion"
 

@@ -10,6 +10,7 @@ __all__ = [
     "COSA",
     "IFPCA",
     "METHODS",
+    "PROCLUS",
     "Comparison",
     "ExpressionScaler",
     "PairwiseFusionMixture",
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
     from .methods.pairwise_fusion import PairwiseFusionMixture
     from .methods.pan_shen import PanShenMixture
     from .methods.plain import PlainClustering
+    from .methods.proclus import PROCLUS
     from .methods.raftery_dean import RafteryDean
     from .methods.registry import METHODS, make_method
     from .methods.regularized import RegularizedKMeans
@@ -73,6 +75,7 @@ _HOMES = {
     "METHODS": "methods.registry",
     "PairwiseFusionMixture": "methods.pairwise_fusion",
     "PanShenMixture": "methods.pan_shen",
+    "PROCLUS": "methods.proclus",
     "PlainClustering": "methods.plain",
     "RafteryDean": "methods.raftery_dean",
     "RegularizedKMeans": "methods.regularized",

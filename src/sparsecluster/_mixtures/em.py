@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._kernels.mixture import add_log_densities
+from .._kernels.mixture import add_log_densities, common_variances, weighted_squares, weighted_sums
 from .._utils.arrays import Floats, Labels
 from .penalties import MeanPenalty
 from .variances import VariancePenalty
@@ -36,8 +36,8 @@ class Table(NamedTuple):
     ----------
     columns : ndarray of shape (p, n)
         The values, one row per feature.
-    squares : ndarray of shape (p, n) or None
-        Their squares if every cluster has its own variances, and None if the variances are common.
+    own_variances : bool
+        Whether every cluster has its own variances.
     spread : ndarray of shape (p,)
         Mean of the squares of each feature.
     reference : ndarray of shape (p,)
@@ -47,7 +47,7 @@ class Table(NamedTuple):
     """
 
     columns: Floats
-    squares: Floats | None
+    own_variances: bool
     spread: Floats
     reference: Floats
     baseline: Floats
@@ -59,9 +59,9 @@ class Table(NamedTuple):
         spread = np.einsum("ji,ji->j", columns, columns) / columns.shape[1]
         # Own variances are drawn to 1, the variance of standardized features.
         reference = np.ones_like(spread) if own_variances else spread
-        squares = columns**2
-        baseline = -0.5 * (squares.T @ (1.0 / reference) + np.log(2.0 * np.pi * reference).sum())
-        return cls(columns, squares if own_variances else None, spread, reference, baseline)
+        squares = (columns**2).T @ (1.0 / reference)
+        baseline = -0.5 * (squares + np.log(2.0 * np.pi * reference).sum())
+        return cls(columns, own_variances, spread, reference, baseline)
 
     @property
     def floors(self) -> Floats:
@@ -150,8 +150,7 @@ def log_joint(table: Table, mixture: Mixture) -> Floats:
     """log pi_k + log density of each sample in each cluster, of shape (k, n)."""
     log_weights = np.log(np.maximum(mixture.weights, np.finfo(float).tiny))
     joint = log_weights[:, None] + table.baseline
-    used = mixture.used(table)
-    add_log_densities(table.columns, used, mixture.means, mixture.variances, table.reference, joint)
+    add_log_densities(table.columns, mixture.means, mixture.variances, table.reference, joint)
     return joint
 
 
@@ -167,29 +166,26 @@ def memberships_of(joint: Floats, temperature: float = 1.0) -> tuple[Floats, flo
 def started(table: Table, memberships: Floats) -> Mixture:
     """Parameters without a penalty, from which EM starts. Own variances start at 1."""
     counts = np.maximum(memberships.sum(axis=0), EMPTY)
-    means = table.columns @ memberships / counts
-    variances = np.ones_like(means) if table.squares is not None else common_variances(table, counts, means, means)
+    means = weighted_sums(table.columns, np.ascontiguousarray(memberships.T)) / counts
+    if table.own_variances:
+        variances = np.ones_like(means)
+    else:
+        variances = common_variances(table.spread, counts, means, means, SMALLEST_VARIANCE)
     return Mixture(counts / counts.sum(), means, variances)
-
-
-def common_variances(table: Table, counts: Floats, m: Floats, means: Floats) -> Floats:
-    """sum_ik tau_ik (x_ij - mu_jk)^2 / n, of shape (p, 1)."""
-    explained = np.einsum("k,jk,jk->j", counts, means, 2.0 * m - means) / table.columns.shape[1]
-    return np.maximum((table.spread - explained)[:, None], table.floors)
 
 
 def m_step(table: Table, memberships: Floats, before: Mixture, model: Model) -> Mixture:
     """Update the weights, then the means given the variances, then the variances given the means."""
     totals = memberships.sum(axis=0)
     counts = np.maximum(totals, EMPTY)
-    m = table.columns @ memberships / counts
+    tau = np.ascontiguousarray(memberships.T)
+    m = weighted_sums(table.columns, tau) / counts
     a = np.ascontiguousarray(np.broadcast_to(counts / before.variances, m.shape))
     means, memory = model.on_means.means(m, a, before.means, before.memory)
     if model.on_variances is None:
-        variances = common_variances(table, counts, m, means)
+        variances = common_variances(table.spread, counts, m, means, SMALLEST_VARIANCE)
     else:
-        assert table.squares is not None
-        squares = table.squares @ memberships + counts * means * (means - 2.0 * m)
+        squares = weighted_squares(table.columns, tau) + counts * means * (means - 2.0 * m)
         variances = model.on_variances.variances(counts, np.maximum(squares, 0.0), table.floors)
     return Mixture(totals / totals.sum(), means, variances, memory)
 

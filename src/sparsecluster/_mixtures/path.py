@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .._kernels.mixture import weighted_squares
 from .._utils.arrays import Floats
 from .._utils.parallel import Workers
 from .em import Fit, Mixture, Model, Table, climb, started
@@ -156,12 +157,12 @@ def strongest(table: Table, chain: Chain, variances: Floats) -> float:
 
 def strongest_on_variances(table: Table, chain: Chain) -> float:
     """A strength that makes all variances 1 at the start."""
-    assert table.squares is not None
     assert chain.model.on_variances is not None
     memberships, means = chain.memberships, chain.mixture.means
     assert memberships is not None
     counts = memberships.sum(axis=0)
-    return chain.model.on_variances.strongest(counts, table.squares @ memberships - counts * means**2)
+    squares = weighted_squares(table.columns, np.ascontiguousarray(memberships.T))
+    return chain.model.on_variances.strongest(counts, squares - counts * means**2)
 
 
 def with_variance_penalty(model: Model, strength: float) -> Model:

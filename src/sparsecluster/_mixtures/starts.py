@@ -69,7 +69,7 @@ def start_memberships(
     ]
     found = [one_hot(each, k) for each in distinct(labels)]
     if ANNEALED in kinds:
-        plain = Model(NoPenalty(), None if table.squares is None else LogVariances(0.0))
+        plain = Model(NoPenalty(), LogVariances(0.0) if table.own_variances else None)
         firsts = distinct(
             [random_start(problem, problem.features.n_features, children[ANNEALED]) for _ in range(count)]
         )

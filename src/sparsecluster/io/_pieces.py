@@ -11,6 +11,7 @@ from ..methods.ifpca import IFPCA, Projected
 from ..methods.pairwise_fusion import PairwiseFusionMixture
 from ..methods.pan_shen import PanShenMixture
 from ..methods.plain import PlainClustering
+from ..methods.proclus import PROCLUS, ProjectedMedoids
 from ..methods.raftery_dean import GaussianComponents, RafteryDean
 from ..methods.regularized import RegularizedKMeans, ShrunkenCenters
 from ..methods.sas import SASClustering
@@ -33,6 +34,7 @@ CLUSTERS: dict[type, Any] = {
     WangZhuMixture: GaussianClusters,
     XieMixture: GaussianClusters,
     PairwiseFusionMixture: GaussianClusters,
+    PROCLUS: ProjectedMedoids,
     RafteryDean: GaussianComponents,
 }
 ESTIMATORS: dict[str, Any] = {each.__name__: each for each in CLUSTERS}
@@ -43,7 +45,8 @@ SAVED = (
     *("n_features_in_", "feature_names_in_", "labels_", "support_", "feature_scores_", "feature_weights_"),
     *("cluster_centers_", "objective_", "n_iter_", "gap_curve_", "bic_curve_", "instability_curve_", "l1_bound_"),
     *("penalty_", "p_values_", "statistics_", "n_clusters_", "n_clusters_curve_", "core_support_", "core_size_"),
-    *("core_curve_", "outlier_scores_", "memberships_"),
-    *("means_", "variances_", "mixture_weights_", "separates_", "bic_", "loglik_", "variance_penalty_"),
+    *("core_curve_", "outlier_scores_", "is_outlier_"),
+    *("memberships_", "means_", "variances_", "mixture_weights_", "separates_", "bic_", "loglik_", "variance_penalty_"),
+    *("cluster_features_", "medoids_", "n_dimensions_"),
     *("evidence_", "covariance_model_"),
 )

@@ -202,16 +202,14 @@ class PenalizedMixture(CompleteNumbers, SoftMemberships, SparseClusterer):
         found = [
             chosen_of(self._tried(reading, data, k, [])) for k in Progress(self.verbose).track(ks, "clusters", len(ks))
         ]
-        # The BIC of a single cluster, in which no feature has a mean other than zero.
-        one = Table.of(data.table, self._own_variances)
-        alone = -2.0 * one.baseline.sum() + (0 if self._own_variances else one.spread.size) * np.log(len(data.table))
-        bics = np.array([alone, *(np.inf if each is None else each.fit.bic for each in found)])
-        values = np.array([1, *ks])
-        best = at_least_two("The BIC", values.tolist(), -bics, int(values[np.argmin(bics)]))
-        fit = found[list(ks).index(best)]
-        if fit is None:
+        alone = bic_of_one(Table.of(data.table, self._own_variances))
+        gains = np.array([0.0, *(-np.inf if each is None else gain(each.fit, alone) for each in found)])
+        values = [1, *ks]
+        best = at_least_two("The BIC", values, gains, values[int(np.argmax(gains))])
+        chosen = found[list(ks).index(best)]
+        if chosen is None:
             raise NoClustersError(self._nothing_left(best))
-        return Choice(best, TuningCurve("k", values[1:], "bic", bics[1:], best), fit.fit.labels)
+        return Choice(best, TuningCurve("k", np.array(ks), "bic", gains[1:], best), chosen.fit.labels)
 
     def _prepared(self, reading: Reading) -> Standardized:
         raw = self._complete_table(reading)
@@ -263,7 +261,8 @@ class PenalizedMixture(CompleteNumbers, SoftMemberships, SparseClusterer):
     def _result(self, reading: Reading, data: Standardized, k: int, tried: Sequence[Tried], best: Tried) -> Result:
         fit = best.fit
         mixture, p = fit.mixture, data.origin.size
-        used = mixture.used(Table.of(data.table, self._own_variances))
+        table = Table.of(data.table, self._own_variances)
+        used = mixture.used(table)
         variances = np.broadcast_to(mixture.variances, (p, k)).T
 
         def clusters(order: Order) -> GaussianClusters:
@@ -289,7 +288,7 @@ class PenalizedMixture(CompleteNumbers, SoftMemberships, SparseClusterer):
             "objective_": fit.objective,
             "objectives_": np.array(fit.history),
             "n_iter_": len(fit.history),
-            "bic_curve_": curve_of(tried, best) if is_auto(self.penalty) else None,
+            "bic_curve_": curve_of(tried, best, bic_of_one(table)) if is_auto(self.penalty) else None,
         }
         if self._own_variances:
             attributes["variance_penalty_"] = best.variance_penalty
@@ -310,7 +309,18 @@ def chosen_of(tried: Sequence[Tried]) -> Tried | None:
     return min(reversed(tried), key=lambda each: each.fit.bic) if tried else None
 
 
-def curve_of(tried: Sequence[Tried], best: Tried) -> TuningCurve:
+def bic_of_one(table: Table) -> float:
+    """Return the BIC of a single cluster, whose means are zero. Own variances are then 1, and the others are free."""
+    n_free = 0 if table.own_variances else table.spread.size
+    return float(-2.0 * table.baseline.sum() + n_free * np.log(table.baseline.size))
+
+
+def gain(fit: Fit, alone: float) -> float:
+    """Return how much better the BIC of a fit is than that of a single cluster, in units of log likelihood."""
+    return (alone - fit.bic) / 2.0
+
+
+def curve_of(tried: Sequence[Tried], best: Tried, alone: float) -> TuningCurve:
     """Return the BIC over the penalties on the means, at the chosen penalty on the variances."""
     along = [each for each in tried if each.variance_penalty == best.variance_penalty]
     details = {
@@ -318,5 +328,5 @@ def curve_of(tried: Sequence[Tried], best: Tried) -> TuningCurve:
         "objective": np.array([each.fit.objective for each in along]),
         "features": np.array([float(np.count_nonzero(each.fit.mixture.means.any(axis=1))) for each in along]),
     }
-    penalties, bics = np.array([each.penalty for each in along]), np.array([each.fit.bic for each in along])
+    penalties, bics = np.array([each.penalty for each in along]), np.array([gain(each.fit, alone) for each in along])
     return TuningCurve("penalty", penalties, "bic", bics, best.penalty, None, details)

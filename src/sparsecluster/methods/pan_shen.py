@@ -89,7 +89,8 @@ class PanShenMixture(PenalizedMixture):
     bic_ : float
         -2 log likelihood + d log n, with d the number of free parameters. Smaller is better.
     bic_curve_ : TuningCurve or None
-        BIC over the penalties that leave all clusters, or None if the penalty was given. `frame()` also has the log
+        The BIC over the penalties that leave all clusters, or None if the penalty was given. It is shown as
+        (b - BIC) / 2, with b the BIC of a single cluster, so that larger is better. `frame()` also has the log
         likelihood, the objective and the number of features.
     loglik_, objective_ : float
         Log likelihood of the mixture, without and with the penalty.

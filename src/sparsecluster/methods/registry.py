@@ -14,6 +14,7 @@ from .ifpca import IFPCA
 from .pairwise_fusion import PairwiseFusionMixture
 from .pan_shen import PanShenMixture
 from .plain import PlainClustering
+from .proclus import PROCLUS
 from .raftery_dean import RafteryDean
 from .regularized import RegularizedKMeans
 from .sas import SASClustering
@@ -150,6 +151,14 @@ METHODS: dict[str, Method] = {
         "IF-PCA-HCT",
         IFPCA,
         "Jin and Wang (2016), Influential features PCA for high dimensional clustering",
+        "numbers",
+        True,
+        True,
+    ),
+    "proclus": Method(
+        "PROCLUS, with features for every cluster",
+        PROCLUS,
+        "Aggarwal, Procopiuc, Wolf, Yu and Park (1999), Fast algorithms for projected clustering",
         "numbers",
         True,
         True,
