@@ -243,6 +243,15 @@ def test_more_clusters_than_values_need_several_features(direction):
     assert found.support_.sum() >= 3
 
 
+@pytest.mark.parametrize("direction", ["forward", "backward"])
+def test_clusters_too_small_for_their_covariances_are_those_of_kmeans(strict, direction):
+    table = np.repeat(np.eye(3), 2, axis=0) * 9 + X[:6, :3]
+    found = fit(table, covariance_models="VVV", direction=direction)
+    assert np.bincount(found.labels_).tolist() == [2, 2, 2]
+    np.testing.assert_array_equal(found.predict(table), found.labels_)
+    assert np.isfinite(found.bic_)
+
+
 def test_too_few_features_for_the_clusters_are_refused_with_a_way_out():
     table = (np.random.default_rng(0).random((40, 5)) < 0.5).astype(float)
     with refuses("fewer than 6 distinct samples", "Raise max_features or max_candidates", error=NoClustersError):

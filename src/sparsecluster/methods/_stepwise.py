@@ -67,11 +67,15 @@ class Evidence:
         return [self.values[key] for key in keys]
 
     def _fitted(self, key: tuple[int, ...], warm: Labels | None) -> Value:
-        columns = self.columns[list(key)]
-        if not has_distinct(columns, self.setting.k):
+        if not self.has_distinct(key):
             return IMPOSSIBLE
-        best = max(mixtures(columns, self.setting, warm), key=lambda mixture: mixture.rank)
-        return Value(best.bic, best.model, best.is_regular, best.labels)
+        best = max(mixtures(self.columns[list(key)], self.setting, warm), key=lambda mixture: mixture.rank)
+        return Value(best.bic, best.model, best.is_regular, best.labels if np.isfinite(best.bic) else None)
+
+    def has_distinct(self, chosen: Sequence[int]) -> bool:
+        """Whether at least k samples differ in the chosen features."""
+        columns, k = self.columns[list(chosen)], self.setting.k
+        return any(np.unique(each).size >= k for each in columns) or len(np.unique(columns.T, axis=0)) >= k
 
     def regressions(self, responses: Sequence[int], given: Sequence[int]) -> Floats:
         """Return the BIC of the regression of each response on the given features, or on the best subset of them.
@@ -93,13 +97,6 @@ class Evidence:
     def one_cluster(self, chosen: Sequence[int]) -> float:
         """Return the BIC of a single Gaussian: of the regressions of each feature on those before it."""
         return float(sum(self.regressions([a], chosen[:m])[0] for m, a in enumerate(chosen)))
-
-
-def has_distinct(columns: Floats, k: int) -> bool:
-    """Whether at least k samples differ, for columns of shape (n_features, n_samples)."""
-    if any(np.unique(column).size >= k for column in columns):
-        return True
-    return len(np.unique(columns.T, axis=0)) >= k
 
 
 # ---------------------------------------------------------------- the search
@@ -144,16 +141,14 @@ class Stepwise:
 
     def run(self, max_candidates: int | None) -> list[int]:
         """Search until no step is accepted, and return the chosen features."""
-        self.pool = list(range(len(self.evidence.columns)))
-        if self.is_forward or self.is_headlong or max_candidates is not None:
-            alone = sorted(self._additions(self.pool), key=rank, reverse=True)
-            self.pool = [proposal.feature for proposal in alone][:max_candidates]
+        alone = sorted(self._additions(range(len(self.evidence.columns))), key=rank, reverse=True)
+        self.pool = [proposal.feature for proposal in alone][:max_candidates]
         if self.is_forward:
             # The first two are added even if the evidence is against them.
             self.add(forced=True)
             self.add(forced=True)
         else:
-            # A headlong search looks first at those that separate clusters least on their own.
+            # Those that separate clusters least on their own come first.
             self.chosen, self.pool = self.pool[::-1], []
             self.evidence.consider([self.chosen], None, "all features")
         seen, moved = set(), True
@@ -162,7 +157,7 @@ class Stepwise:
             seen.add(frozenset(self.chosen))
             first, second = (self.add, self.remove) if self.is_forward else (self.remove, self.add)
             moved = first() | second()
-        while not np.isfinite(self.current.bic) and self.add(forced=True):
+        while not self.evidence.has_distinct(self.chosen) and self.add(forced=True):
             pass
         return sorted(self.chosen)
 
@@ -197,7 +192,7 @@ class Stepwise:
             return is_sound and (proposal.difference <= 0 or is_needed)
 
         seen = self._look(self._removals, self.chosen, is_good)
-        best = max(seen, key=lambda proposal: (is_good(proposal), -proposal.difference))
+        best = max(seen, key=lambda proposal: (is_good(proposal), proposal.value.is_regular, -proposal.difference))
         accepted = is_good(best)
         self.proposals.append((best, accepted))
         if accepted:

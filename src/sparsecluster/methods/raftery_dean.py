@@ -302,13 +302,12 @@ class RafteryDean(CompleteNumbers, SoftMemberships, SparseClusterer):
         steps = Stepwise(evidence, self.search, self.direction, most)
         chosen = steps.run(self.max_candidates)
         subset = np.array(chosen)
-        if np.isneginf(steps.current.bic):
+        if not evidence.has_distinct(chosen):
             raise NoClustersError(
                 f"The chosen features have fewer than {k} distinct samples. Raise max_features or max_candidates, or "
                 "use fewer clusters."
             )
         found = best_complete(evidence.columns[subset], setting, steps.current.labels)
-
         logs = 2.0 * n * np.log(units)
 
         def step(each: Proposal, accepted: bool) -> Step:
