@@ -17,6 +17,7 @@ __all__ = [
     "PairwiseFusionMixture",
     "PanShenMixture",
     "PlainClustering",
+    "RafteryDean",
     "RegularizedKMeans",
     "RobustSparseKMeans",
     "SASClustering",
@@ -52,6 +53,7 @@ if TYPE_CHECKING:
     from .methods.pan_shen import PanShenMixture
     from .methods.plain import PlainClustering
     from .methods.proclus import PROCLUS
+    from .methods.raftery_dean import RafteryDean
     from .methods.registry import METHODS, make_method
     from .methods.regularized import RegularizedKMeans
     from .methods.robust_sparse_kmeans import RobustSparseKMeans
@@ -80,6 +82,7 @@ _HOMES = {
     "PanShenMixture": "methods.pan_shen",
     "PROCLUS": "methods.proclus",
     "PlainClustering": "methods.plain",
+    "RafteryDean": "methods.raftery_dean",
     "RegularizedKMeans": "methods.regularized",
     "RobustSparseKMeans": "methods.robust_sparse_kmeans",
     "SASClustering": "methods.sas",

@@ -13,6 +13,7 @@ from ..methods.pairwise_fusion import PairwiseFusionMixture
 from ..methods.pan_shen import PanShenMixture
 from ..methods.plain import PlainClustering
 from ..methods.proclus import PROCLUS, ProjectedMedoids
+from ..methods.raftery_dean import GaussianComponents, RafteryDean
 from ..methods.regularized import RegularizedKMeans, ShrunkenCenters
 from ..methods.robust_sparse_kmeans import RobustSparseKMeans
 from ..methods.sas import SASClustering
@@ -38,6 +39,7 @@ CLUSTERS: dict[type, Any] = {
     XieMixture: GaussianClusters,
     PairwiseFusionMixture: GaussianClusters,
     PROCLUS: ProjectedMedoids,
+    RafteryDean: GaussianComponents,
 }
 ESTIMATORS: dict[str, Any] = {each.__name__: each for each in CLUSTERS}
 # Classes other than estimators and dissimilarities.
@@ -51,4 +53,5 @@ SAVED = (
     *("is_outlier_", "trimmed_centers_", "f_p_values_", "ks_p_values_"),
     *("means_", "variances_", "mixture_weights_", "separates_", "bic_", "loglik_", "variance_penalty_"),
     *("cluster_features_", "medoids_", "n_dimensions_"),
+    *("evidence_", "covariance_model_"),
 )
