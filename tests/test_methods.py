@@ -125,7 +125,7 @@ SELECTIVE = {
     "sparse-kmeans": {"l1_bound": 3.0},
     "sparse-kmedoids": {"l1_bound": 3.0},
     "rskc": {"l1_bound": 3.0},
-    "xie": {"variance_penalty": 5.0},
+    "xie": {"variance_penalty": 12.0},
 }
 
 

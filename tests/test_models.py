@@ -35,6 +35,7 @@ VARIANTS = {
     "SparseKMedoids": [{"l1_bound": 2.0}],
     "RegularizedKMeans": [{"penalty": 0.5}],
     "RobustSparseKMeans": [{"n_permutations": 3}, {"l1_bound": 2.0}],
+    "RafteryDean": [{"covariance_models": "EEI"}, {"covariance_models": "VVV"}],
     "PanShenMixture": [{"penalty": 1.0, "n_init": 2}],
     "WangZhuMixture": [{"penalty": 1.0, "n_init": 2}, {"form": "hierarchical", "n_penalties": 4, "n_init": 2}],
     "XieMixture": [{"penalty": 1.0, "variance_penalty": 2.0, "n_init": 2}],

@@ -63,6 +63,16 @@ NOTES = """
   it divides every feature by its mean dissimilarity. `penalty=0.2` is the authors' value.
 - **Regularized K-means.** The group lasso on the centers is solved exactly for clusters of any size. The adaptive
   weights use the centers of plain K-means, as in the paper; stability selection follows the authors' code.
+- **Penalized mixtures** (`pan-shen`, `wang-zhu`, `ahp-gmm`, `xie`, `pairwise-fusion`). One EM algorithm serves all of
+  them, and every M-step is solved exactly, also under pairwise fusion, where the paper and R's `PARSE` approximate
+  absolute values. With many more features than samples EM hardly leaves its start, so it starts from K-means, K-means
+  on random subsets of the features, SAS clustering and annealed EM. The penalty is chosen by the BIC of the mixture as
+  in the papers. Adaptive weights come from the mixture without a penalty that the same start leads to, and starts are
+  compared by the BIC.
+- **Raftery and Dean.** Six of mclust's fourteen covariance models are available. EM starts from Ward's method, K-means
+  and the clusters before the step, whereas R's `clustvarsel` starts from model-based hierarchical clustering. Several
+  numbers of clusters are searched separately and compared by their evidence, whereas `clustvarsel` takes the best
+  number in every step. One feature always remains.
 - **IF-PCA.** The null distribution has 100,000 simulated values and is kept for each n, whereas the authors simulate
   100 p values in every run.
 - **i-IF-Learn.** It follows the authors' program, including two details that its docstring explains. Higher criticism

@@ -17,6 +17,7 @@ __all__ = [
     "PairwiseFusionMixture",
     "PanShenMixture",
     "PlainClustering",
+    "RafteryDean",
     "ReducedClustering",
     "RegularizedKMeans",
     "RobustSparseKMeans",
@@ -53,6 +54,7 @@ if TYPE_CHECKING:
     from .methods.pan_shen import PanShenMixture
     from .methods.plain import PlainClustering
     from .methods.proclus import PROCLUS
+    from .methods.raftery_dean import RafteryDean
     from .methods.reduced import ReducedClustering
     from .methods.registry import METHODS, make_method
     from .methods.regularized import RegularizedKMeans
@@ -82,6 +84,7 @@ _HOMES = {
     "PanShenMixture": "methods.pan_shen",
     "PROCLUS": "methods.proclus",
     "PlainClustering": "methods.plain",
+    "RafteryDean": "methods.raftery_dean",
     "ReducedClustering": "methods.reduced",
     "RegularizedKMeans": "methods.regularized",
     "RobustSparseKMeans": "methods.robust_sparse_kmeans",

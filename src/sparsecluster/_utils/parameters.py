@@ -14,7 +14,6 @@ from .checks import check_bool, check_choice, check_count, check_jobs
 COUNTS = {"n_alternatives": 0, "n_permutations": 1, "n_bootstraps": 1, "max_iter": 1, "step": 1, "subsample": 1}
 OPTIONAL = ("step", "subsample")
 CHOICES = {
-    "search": ["path", "grid", "golden"],
     "gap": ["between", "within"],
     "null": ["refit", "fixed"],
     "rule": ["max", "1se"],

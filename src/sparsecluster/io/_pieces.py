@@ -15,6 +15,7 @@ from ..methods.pairwise_fusion import PairwiseFusionMixture
 from ..methods.pan_shen import PanShenMixture
 from ..methods.plain import PlainClustering
 from ..methods.proclus import PROCLUS, ProjectedMedoids
+from ..methods.raftery_dean import GaussianComponents, RafteryDean
 from ..methods.reduced import ReducedClustering
 from ..methods.regularized import RegularizedKMeans, ShrunkenCenters
 from ..methods.robust_sparse_kmeans import RobustSparseKMeans
@@ -41,6 +42,7 @@ CLUSTERS: dict[type, Any] = {
     XieMixture: GaussianClusters,
     PairwiseFusionMixture: GaussianClusters,
     PROCLUS: ProjectedMedoids,
+    RafteryDean: GaussianComponents,
     ReducedClustering: ReducedClusters,
 }
 # Other classes that do it for some of them, depending on their parameters.
@@ -59,6 +61,7 @@ SAVED = (
     *("is_outlier_", "trimmed_centers_", "f_p_values_", "ks_p_values_"),
     *("means_", "variances_", "mixture_weights_", "separates_", "bic_", "loglik_", "variance_penalty_"),
     *("cluster_features_", "medoids_", "n_dimensions_"),
+    *("evidence_", "covariance_model_"),
     *("components_", "n_components_", "components_curve_"),
     *("covariance_", "alpha_"),
 )

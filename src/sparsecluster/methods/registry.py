@@ -16,6 +16,7 @@ from .pairwise_fusion import PairwiseFusionMixture
 from .pan_shen import PanShenMixture
 from .plain import PlainClustering
 from .proclus import PROCLUS
+from .raftery_dean import RafteryDean
 from .reduced import ReducedClustering
 from .regularized import RegularizedKMeans
 from .robust_sparse_kmeans import RobustSparseKMeans
@@ -148,6 +149,15 @@ METHODS: dict[str, Method] = {
         True,
         True,
         True,
+    ),
+    "raftery-dean": Method(
+        "Mixture of Gaussians, features selected stepwise by the BIC",
+        RafteryDean,
+        "Raftery and Dean (2006), Variable selection for model-based clustering",
+        "numbers",
+        True,
+        True,
+        soft=True,
     ),
     "if-pca": Method(
         "IF-PCA-HCT",
