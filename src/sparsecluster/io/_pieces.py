@@ -6,7 +6,6 @@ from typing import Any
 
 from .._data.profiles import Profile, Profiles
 from .._search.curve import TuningCurve
-from ..methods._gaussian_mixture import Gaussians
 from ..methods._penalized import GaussianClusters
 from ..methods._reduction import ReducedClusters, Reduction
 from ..methods.i_if_learn import IIFLearn
@@ -49,9 +48,7 @@ CLUSTERS: dict[type, Any] = {
 OTHER_CLUSTERS: dict[type, tuple[Any, ...]] = {ScreenedClustering: (Projected,)}
 ESTIMATORS: dict[str, Any] = {each.__name__: each for each in CLUSTERS}
 # Classes other than estimators and dissimilarities.
-PIECES: dict[str, Any] = {
-    each.__name__: each for each in (*CLUSTERS.values(), Profile, TuningCurve, Reduction, Gaussians)
-}
+PIECES: dict[str, Any] = {each.__name__: each for each in (*CLUSTERS.values(), Profile, TuningCurve, Reduction)}
 # Fitted attributes that are saved.
 SAVED = (
     *("n_features_in_", "feature_names_in_", "labels_", "support_", "feature_scores_", "feature_weights_"),
@@ -62,6 +59,5 @@ SAVED = (
     *("means_", "variances_", "mixture_weights_", "separates_", "bic_", "loglik_", "variance_penalty_"),
     *("cluster_features_", "medoids_", "n_dimensions_"),
     *("evidence_", "covariance_model_"),
-    *("components_", "n_components_", "components_curve_"),
-    *("covariance_", "alpha_"),
+    *("components_", "n_components_", "components_curve_", "alpha_"),
 )

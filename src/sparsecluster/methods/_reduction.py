@@ -11,11 +11,12 @@ import numpy.typing as npt
 from sklearn.decomposition import PCA
 
 from .._data.centers import means
+from .._mixtures.gaussian import Mixture, Setting, best_complete, bic_of, by_cluster
 from .._search.curve import TuningCurve
 from .._utils.arrays import Floats, Labels, Subset
-from ._gaussian_mixture import Gaussians, Mixture
 from ._nmf import amounts_of, ranks, unit_length
-from ._result import Array, Order, have_shapes
+from ._result import Order, have_shapes
+from .raftery_dean import GaussianComponents, components
 
 How = Literal["pca", "shift", "ranks"]
 # With more samples and features than this, only the leading components are computed, by an iteration.
@@ -131,53 +132,64 @@ class Placed(NamedTuple):
 
 
 class ReducedClusters(NamedTuple):
-    """The reduction, the clusters in the reduced space, and the mean of all samples there."""
+    """The reduction, and the clusters as Gaussians in the reduced space."""
 
     reduction: Reduction
-    gaussians: Gaussians
-    middle: Floats
+    gaussians: GaussianComponents
+
+    def _placed(self, values: Sequence[Any]) -> Sequence[Any]:
+        return list(self.reduction.embed(np.column_stack(values)).T)
 
     def memberships(self, values: Sequence[Any]) -> Floats:
         """Return the probability of each cluster for each sample."""
-        return self.gaussians.memberships(self.reduction.embed(np.column_stack(values)))
+        return self.gaussians.memberships(self._placed(values))
 
     def nearest(self, values: Sequence[Any]) -> npt.NDArray[np.intp]:
         """Return the most probable cluster of each sample."""
-        return self.memberships(values).argmax(axis=1)
+        return self.gaussians.nearest(self._placed(values))
 
     def explained(self, values: Sequence[Any]) -> float:
         """1 - sum of squared distances to the cluster's center / to the center of all, in the reduced space."""
-        points = self.reduction.embed(np.column_stack(values))
-        centers = self.gaussians.centers[self.gaussians.memberships(points).argmax(axis=1)]
-        return float(1.0 - ((points - centers) ** 2).sum() / ((points - self.middle) ** 2).sum())
-
-    @classmethod
-    def ordered(cls, reduction: Reduction, gaussians: Gaussians, points: Floats, order: Order) -> ReducedClusters:
-        """Return what was found with columns and clusters in the user's order."""
-        weights = order.restore(Array(gaussians.weights, ("cluster",)))
-        centers = order.restore(Array(gaussians.centers, ("cluster", None)))
-        roots = order.restore(Array(gaussians.roots, ("cluster", None, None)))
-        return cls(reduction.chosen(order), Gaussians(weights, centers, roots), points.mean(axis=0))
+        return self.gaussians.explained(self._placed(values))
 
     def is_for(self, n_chosen: int, k: int) -> bool:
         """Whether the parts, which may come from a file, belong together."""
         reduction, gaussians = self.reduction, self.gaussians
-        if not isinstance(reduction, Reduction) or not isinstance(gaussians, Gaussians):
+        if not isinstance(reduction, Reduction) or not isinstance(gaussians, GaussianComponents):
             return False
-        arrays = (*reduction[2:], *gaussians, self.middle)
+        arrays = (*reduction[2:], *gaussians)
         if not all(isinstance(each, np.ndarray) and each.dtype == np.float64 for each in arrays):
             return False
-        q = self.middle.size
+        q = gaussians.origin.size
         return (
             reduction.how in ("pca", "shift", "ranks")
             and isinstance(reduction.is_unit, bool)
             and have_shapes((reduction.origin, (n_chosen,)), (reduction.units, (n_chosen,)))
-            and have_shapes((reduction.components, (q, n_chosen)), (self.middle, (q,)), (gaussians.weights, (k,)))
-            and have_shapes((gaussians.centers, (k, q)), (gaussians.roots, (k, q, q)))
+            and have_shapes((reduction.components, (q, n_chosen)))
+            and gaussians.is_for(q, k)
         )
 
 
-def nearest_centers(points: Floats, labels: Labels, k: int) -> Gaussians:
-    """Return Gaussians whose most probable cluster is the one with the nearest center."""
-    q = points.shape[1]
-    return Gaussians(np.full(k, 1.0 / k), means(points, labels, k), np.broadcast_to(np.eye(q), (k, q, q)).copy())
+def clusters_of(placed: Placed, found: Mixture, order: Order) -> ReducedClusters:
+    """Return a mixture of the points, centered at their mean, with columns and clusters in the user's order."""
+    q = placed.points.shape[1]
+    gaussians = components(found, np.arange(q), order, placed.points.mean(axis=0), np.ones(q))
+    return ReducedClusters(placed.reduction.chosen(order), gaussians)
+
+
+def fit_mixture(points: Floats, setting: Setting) -> Mixture:
+    """Fit a mixture of Gaussians to points, which are centered first."""
+    return best_complete(np.ascontiguousarray((points - points.mean(axis=0)).T), setting)
+
+
+def evidence(found: Mixture, points: Floats) -> float:
+    """Return the BIC of a mixture less that of one Gaussian for each coordinate."""
+    n, q = points.shape
+    alone = -0.5 * n * float((np.log(2.0 * np.pi * points.var(axis=0)) + 1.0).sum())
+    return found.bic - bic_of(alone, 2 * q, n)
+
+
+def nearest_centers(points: Floats, labels: Labels, k: int) -> Mixture:
+    """Return a mixture whose most probable cluster is the one with the nearest center."""
+    centers = means(points, labels, k) - points.mean(axis=0)
+    return Mixture("EII", -np.inf, np.full(k, 1.0 / k), centers, np.ones(centers.shape), by_cluster(labels, k), True, 0)

@@ -11,6 +11,7 @@ from sklearn.utils.metaestimators import available_if
 from .._clusterers.registry import CLUSTERERS, make_clusterer
 from .._data.reading import Reading
 from .._features.numeric import NumericFeatures, Source
+from .._mixtures.gaussian import Mixture, Setting
 from .._search.curve import TuningCurve
 from .._utils.arrays import Floats, Labels
 from .._utils.checks import check_choice, check_count, check_number, is_auto
@@ -21,16 +22,18 @@ from ._base import SparseClusterer
 from ._clusters import NClusters
 from ._criteria.choice import Choice, warn
 from ._criteria.refit import fit_each
-from ._gaussian_mixture import Mixture, fit_mixture
 from ._mixins import CompleteNumbers, SoftMemberships
-from ._nmf import Factors, factorize, last_stable, stability, strongest
+from ._nmf import Factors, amounts_of, factorize, last_stable, stability, strongest
 from ._reduction import (
     How,
     Placed,
     ReducedClusters,
     Reduction,
     are_distinct,
+    clusters_of,
+    evidence,
     first_equal,
+    fit_mixture,
     nearest_centers,
     principal,
     variance_curve,
@@ -42,8 +45,8 @@ from ._screening import spreads
 MOST_COMPONENTS = {"pca": 10, "nmf": 5}
 # With more samples than this, the agreement of factorizations is measured on a random part of them.
 MOST_COMPARED = 2000
-# A difference of BIC that is not worth more than a bare mention (Kass and Raftery, 1995, whose scale is twice ours).
-SLIGHT = 1.0
+# A difference of BIC that is not worth more than a bare mention (Kass and Raftery, 1995).
+SLIGHT = 2.0
 
 
 def is_mixture(estimator: Any) -> bool:
@@ -56,10 +59,10 @@ class ReducedClustering(CompleteNumbers, SoftMemberships, SparseClusterer):
 
     With `reduction="pca"`, features are scaled to variance 1, and samples are clustered by their coordinates z_1, ...,
     z_q along the q leading principal components. By default, the clusters are those of a mixture of Gaussians, started
-    from Ward's hierarchical clustering, whose form of the covariance matrix is chosen by the BIC (Ghosh and Chinnaiyan,
+    from hierarchical clustering and from K-means, whose covariance model is chosen by the BIC (Ghosh and Chinnaiyan,
     2002). The number q maximizes
 
-        BIC(q) = log f(z_1, ..., z_q) + sum_{j > q} log N(z_j; 0, s_j^2) - (1/2) d_q log n,
+        BIC(q) = 2 log f(z_1, ..., z_q) + 2 sum_{j > q} log N(z_j; 0, s_j^2) - d_q log n,
 
     where f is the likelihood of the mixture, and d_q is the number of parameters: only the first q components have to
     do with the clusters, and the others are Gaussian (Liu, Zhang, Palumbo and Lawrence, 2003).
@@ -80,7 +83,7 @@ class ReducedClustering(CompleteNumbers, SoftMemberships, SparseClusterer):
         Largest number of clusters that `n_clusters="auto"` tries; see `SASClustering`.
     cluster_criterion : str, default="auto"
         How the number of clusters is chosen; see `SASClustering`. For a mixture in principal components, "auto" is the
-        BIC above, maximized over q: the smallest k whose BIC is at most 1 below the best is chosen.
+        BIC above, maximized over q: the smallest k whose BIC is at most 2 below the best is chosen.
     trim : float, default=0.0
         Largest share of the samples that may be left out as outliers, in [0, 0.5); see `SASClustering`.
     core_agreement : float or None, default=0.9
@@ -128,18 +131,18 @@ class ReducedClustering(CompleteNumbers, SoftMemberships, SparseClusterer):
     embedding_ : ndarray of shape (n_samples, n_components_)
         Coordinates by which the samples were clustered. The sign of a principal component has no meaning.
     n_components_ : int
-        The number q of components. It is larger than the number given or chosen if fewer than k samples would differ.
+        The number q of components. It is larger than the number given or chosen if fewer than k samples would differ,
+        and smaller if the table has a lower rank or if no sample needs a metagene.
     components_curve_ : TuningCurve or None
         The criterion for the number of components: the BIC less that without clusters, the share of the variance, or
         the cophenetic correlation. None if there was no choice.
     memberships_ : ndarray of shape (n_samples, n_clusters) or None
         Probability that each sample belongs to each cluster. None if the clusters are not those of a mixture.
-    covariance_ : {"equal", "spherical", "diag", "tied", "full"} or None
-        Form of the covariance matrices as in scikit-learn's `GaussianMixture`, or "equal" for the same spherical one in
-        all clusters. None if there is no mixture.
-    bic_ : float or None
-        BIC of the mixture less that of one Gaussian for each component. A negative value speaks against clusters. None
-        if there is no mixture.
+    covariance_model_ : str or None
+        Covariance model of the mixture, by its name in mclust; see `RafteryDean`. None if there is no mixture.
+    evidence_ : float or None
+        BIC of the mixture less that of one Gaussian for each component. If it is not positive, there may be no
+        clusters. None if there is no mixture.
     n_iter_ : int or None
         Number of steps of the mixture or of the factorization. None if there was neither.
     support_ : ndarray of shape (n_features,), dtype=bool
@@ -270,23 +273,26 @@ class ReducedClustering(CompleteNumbers, SoftMemberships, SparseClusterer):
         }
         attributes: dict[str, Any] = {"n_components_": q, "components_curve_": placed.curve, "n_iter_": placed.n_iter}
         if is_mixture(self):
-            mixture = placed.mixtures.get(q) or fit_mixture(points, k, rng, int(self.max_iter))
-            gaussians, labels = mixture.gaussians, mixture.labels
-            arrays["memberships_"] = Array(gaussians.memberships(points), ("sample", "cluster"), np.nan)
-            attributes |= {"covariance_": mixture.covariance, "bic_": mixture.gain}
-            attributes["n_iter_"] = placed.n_iter or mixture.n_iter
+            found = placed.mixtures.get(q) or fit_mixture(points, self._setting(k, rng))
+            arrays["memberships_"] = Array(found.memberships.T, ("sample", "cluster"), np.nan)
+            attributes |= {"covariance_model_": found.model, "evidence_": evidence(found, points)}
+            attributes["n_iter_"] = placed.n_iter or found.n_iter
         else:
-            labels = self._clustered(points, k, rng)
-            gaussians = nearest_centers(points, labels, k)
-            attributes |= dict.fromkeys(("memberships_", "covariance_", "bic_"))
+            found = nearest_centers(points, self._clustered(points, k, rng), k)
+            attributes |= dict.fromkeys(("memberships_", "covariance_model_", "evidence_"))
 
         def clusters(order: Order) -> ReducedClusters:
-            return ReducedClusters.ordered(reduction, gaussians, points, order)
+            return clusters_of(placed, found, order)
 
         features = reading.source.features()
         # Equal samples are equal points, but for rounding errors of the densities.
-        labels = labels[first_equal(points)]
+        labels = found.labels[first_equal(points)]
         return Result(features, labels, np.arange(features.n_features), k, None, arrays, attributes, clusters)
+
+    def _setting(self, k: int, rng: np.random.Generator) -> Setting:
+        """Return how mixtures are fitted."""
+        seed = int(rng.integers(2**31))
+        return Setting(k, n_init=int(self.n_init), max_iter=int(self.max_iter), seed=seed)
 
     def _clustered(self, points: Floats, k: int, rng: np.random.Generator) -> Labels:
         """Cluster points of the reduced space by a clusterer other than a mixture."""
@@ -323,9 +329,10 @@ class ReducedClustering(CompleteNumbers, SoftMemberships, SparseClusterer):
             curve = variance_curve(shares, float(self.variance_share))
         elif not is_given:
             tried = np.arange(fewest, max(fewest, min(wanted, len(directions))) + 1)
-            mixtures = {q: fit_mixture(points[:, :q].copy(), k, rng, int(self.max_iter)) for q in tried.tolist()}
-            gains = np.array([each.gain for each in mixtures.values()])
-            curve = TuningCurve("n_components", tried, "bic", gains, int(tried[gains.argmax()]))
+            setting = self._setting(k, rng)
+            mixtures = {q: fit_mixture(points[:, :q], setting) for q in tried.tolist()}
+            scores = np.array([evidence(found, points[:, :q]) for q, found in mixtures.items()])
+            curve = TuningCurve("n_components", tried, "bic", scores, int(tried[scores.argmax()]))
         q = max(fewest, min(wanted if curve is None else int(curve.chosen), len(directions)))
         return Placed(full._replace(components=directions[:q]), points[:, :q].copy(), curve, None, mixtures)
 
@@ -347,8 +354,10 @@ class ReducedClustering(CompleteNumbers, SoftMemberships, SparseClusterer):
         # More metagenes, and amounts that are not scaled, if fewer than k samples would differ.
         for more in range(q, limit + 1):
             best = min(starts.get(more) or self._starts(scaled, more, rng), key=lambda each: each.divergence)
+            # Metagenes that no sample needs are left out.
+            used = amounts_of(scaled, best.metagenes).any(axis=0)
             for is_unit in (True, False):
-                found = blank._replace(is_unit=is_unit, components=best.metagenes)
+                found = blank._replace(is_unit=is_unit, components=best.metagenes[used])
                 points = found.embed(table)[first]
                 if are_distinct(points, k):
                     return Placed(found, points, curve, best.n_iter)
@@ -370,7 +379,7 @@ class ReducedClustering(CompleteNumbers, SoftMemberships, SparseClusterer):
         if self.reduction != "pca" or not is_mixture(self):
             return super()._choose_clusters(reading, ks)
         fits = fit_each(self, reading, ks)
-        scores = np.array([found.attributes["bic_"] for found in fits.values()])
+        scores = np.array([found.attributes["evidence_"] for found in fits.values()])
         details = {"n_components": np.array([found.attributes["n_components_"] for found in fits.values()], float)}
         best = int(np.argmax(scores >= scores.max() - SLIGHT))
         if scores.max() <= 0:

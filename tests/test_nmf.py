@@ -1,101 +1,20 @@
-"""Gaussian mixtures and nonnegative factors: slow twins, other programs, and what must hold at every step."""
+"""Nonnegative factors: slow twins, other programs, and what must hold at every step."""
 
 from __future__ import annotations
-
-import json
-from pathlib import Path
 
 import numpy as np
 import pytest
 from scipy.optimize import nnls
-from scipy.special import logsumexp
 from sklearn.decomposition import NMF
-from sklearn.mixture import GaussianMixture
 
 from sparsecluster._kernels.factors import factors_divergence, improve_factors
-from sparsecluster.methods import _gaussian_mixture
-from sparsecluster.methods._gaussian_mixture import COVARIANCES, fit_form, fit_mixture, n_parameters, ward
 from sparsecluster.methods._nmf import Factors, amounts_of, factorize, last_stable, ranks, stability, strongest
 from sparsecluster.methods._reduction import first_equal
-from tests.helpers.common import same_groups
-
-STORED = json.loads((Path(__file__).parent / "data" / "reference" / "mixtures_mclust.json").read_text())
-FORMS = {"EII": "equal", "VII": "spherical", "VVI": "diag"}
 
 
 @pytest.fixture
 def rng():
     return np.random.default_rng(0)
-
-
-def groups(rng, n=60, q=3, k=3, apart=4.0):
-    return rng.normal(size=(n, q)) + apart * np.eye(max(k, q))[np.arange(n) % k, :q]
-
-
-# ---------------------------------------------------------------- mixtures
-
-
-@pytest.mark.parametrize("result", STORED, ids=lambda result: f"{result['data']}-{result['model']}")
-def test_from_the_same_start_the_likelihood_is_that_of_mclust(reference, result):
-    table, form, k = reference.table(result["data"]), FORMS[result["model"]], result["K"]
-    found = fit_form(form, table, np.array(result["start_labels"], np.int32) - 1, k, 1000)
-    likelihood = logsumexp(found.gaussians.log_joint(table), axis=1).sum()
-    assert likelihood == pytest.approx(result["loglik"], abs=1e-5)
-    assert n_parameters(form, k, table.shape[1]) == result["df"]
-    # The BIC of mclust is twice ours.
-    assert 2 * likelihood - result["df"] * np.log(len(table)) == pytest.approx(result["bic"], abs=1e-4)
-    assert found.labels.tolist() == [label - 1 for label in result["labels"]]
-
-
-@pytest.mark.parametrize("q", [1, 2, 4])
-@pytest.mark.parametrize("form", COVARIANCES[1:])
-def test_parameters_are_counted_as_by_scikit_learn(rng, form, q):
-    points = groups(rng, q=q)
-    model = GaussianMixture(3, covariance_type=form, random_state=0).fit(points)
-    counted = (model.bic(points) + 2 * model.score(points) * len(points)) / np.log(len(points))
-    assert counted == pytest.approx(n_parameters(form, 3, q), abs=1e-6)
-
-
-@pytest.mark.parametrize("form", COVARIANCES)
-def test_no_form_ends_below_its_start(rng, form):
-    """The likelihood after more steps is never lower."""
-    points = groups(rng, apart=1.5)
-    start = ward(points, 3, rng)
-    fits = [fit_form(form, points, start, 3, steps) for steps in (1, 2, 5, 20, 100)]
-    gains = [found.gain for found in fits if found is not None]
-    assert (np.diff(gains) >= -1e-8).all()
-    assert len(gains) >= 3
-
-
-def test_the_form_with_the_highest_bic_is_chosen(rng):
-    points = groups(rng, n=300, apart=8.0)
-    stretched = points * np.where(np.arange(300) % 3 == 0, 5.0, 1.0)[:, None]
-    assert fit_mixture(points, 3, rng, 100).covariance == "equal"
-    assert fit_mixture(stretched, 3, rng, 100).covariance == "spherical"
-    tilted = points @ np.array([[1.0, 0.9, 0.0], [0.0, 0.3, 0.0], [0.0, 0.0, 1.0]])
-    assert fit_mixture(tilted, 3, rng, 100).covariance == "tied"
-
-
-def test_the_gain_is_positive_with_groups_and_negative_without(rng):
-    assert fit_mixture(groups(rng, apart=5.0), 3, rng, 200).gain > 0
-    assert fit_mixture(rng.normal(size=(100, 3)), 3, rng, 200).gain < 0
-
-
-@pytest.mark.parametrize("k", [2, 5, 9, 12])
-@pytest.mark.parametrize("q", [1, 3])
-def test_every_cluster_has_points_however_few_there_are(rng, q, k):
-    for points in (rng.normal(size=(12, q)), np.repeat(rng.normal(size=(12, q)), 2, axis=0)):
-        found = fit_mixture(points, k, rng, 100)
-        assert np.bincount(found.labels, minlength=k).min() > 0
-        assert np.isfinite(found.gain)
-        np.testing.assert_array_equal(found.gaussians.memberships(points).argmax(axis=1), found.labels)
-
-
-def test_the_start_from_a_part_of_many_points_finds_the_same_groups(rng, monkeypatch):
-    points = groups(rng, n=300, apart=9.0)
-    whole = ward(points, 3, rng)
-    monkeypatch.setattr(_gaussian_mixture, "MOST_MERGED", 50)
-    assert same_groups(ward(points, 3, rng), whole)
 
 
 # ---------------------------------------------------------------- factors
