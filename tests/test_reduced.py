@@ -230,3 +230,21 @@ def test_ranks_of_one_feature_say_nothing():
 def test_parameters_that_make_no_sense_are_refused(parameters, words):
     with refuses(*words):
         fit(**parameters)
+
+
+def test_parts_that_do_not_belong_together_are_no_model():
+    clusters = fit()._kept.clusters
+    q = clusters.gaussians.origin.size
+    assert clusters.is_for(40, 3)
+    assert not clusters.is_for(39, 3)
+    assert not clusters.is_for(40, 2)
+    for damaged in (
+        clusters._replace(reduction=None),
+        clusters._replace(gaussians=clusters.reduction),
+        clusters._replace(reduction=clusters.reduction._replace(how="svd")),
+        clusters._replace(reduction=clusters.reduction._replace(is_unit=3)),
+        clusters._replace(reduction=clusters.reduction._replace(components=np.ones((q + 1, 40)))),
+        clusters._replace(reduction=clusters.reduction._replace(units="x")),
+        clusters._replace(gaussians=clusters.gaussians._replace(origin=np.zeros((q, 1)))),
+    ):
+        assert not damaged.is_for(40, 3)
