@@ -269,6 +269,7 @@ WORK = {
     "cosa-common": "methods.cosa.tuned",
     "regularized-kmeans": "methods.regularized.start",
     "if-pca": "methods.ifpca.null_statistics",
+    "varsel": "methods.varsel.short_runs",
     "spectral-gem": "methods.spectral_gem.graph_spectrum",
     **dict.fromkeys((name for name in METHODS if name.startswith("screened")), "methods.screened.screen"),
     **dict.fromkeys(("kmeans", "kmeans++", "complete", "ward", "spectral"), "_clusterers.own.prepared"),

@@ -21,6 +21,7 @@ __all__ = [
     "SparseKMedoids",
     "SpectralGem",
     "TuningCurve",
+    "VarSelMixture",
     "__version__",
     "adjusted_rand_index",
     "compare_methods",
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
     from .methods.sparse_kmeans import SparseKMeans
     from .methods.sparse_kmedoids import SparseKMedoids
     from .methods.spectral_gem import SpectralGem
+    from .methods.varsel import VarSelMixture
     from .metrics import adjusted_rand_index, error_rate, rand_index, symmetric_difference
     from .preprocessing import ExpressionScaler, expression_clustering
     from .report import write_report
@@ -69,6 +71,7 @@ _HOMES = {
     "SparseKMeans": "methods.sparse_kmeans",
     "SparseKMedoids": "methods.sparse_kmedoids",
     "SpectralGem": "methods.spectral_gem",
+    "VarSelMixture": "methods.varsel",
     "adjusted_rand_index": "metrics",
     "compare_methods": "inspection.compare",
     "error_rate": "metrics",

@@ -6,6 +6,7 @@ from typing import Any
 
 from .._data.profiles import Profile, Profiles
 from .._search.curve import TuningCurve
+from ..methods._components import Components
 from ..methods.ifpca import IFPCA, Projected
 from ..methods.plain import PlainClustering
 from ..methods.regularized import RegularizedKMeans, ShrunkenCenters
@@ -13,6 +14,7 @@ from ..methods.sas import SASClustering
 from ..methods.screened import ScreenedClustering
 from ..methods.sparse_kmeans import SparseKMeans
 from ..methods.sparse_kmedoids import SparseKMedoids
+from ..methods.varsel import VarSelMixture
 
 # Estimators that assign new samples, and the class that does it for them.
 CLUSTERS: dict[type, Any] = {
@@ -23,6 +25,7 @@ CLUSTERS: dict[type, Any] = {
     PlainClustering: Profiles,
     RegularizedKMeans: ShrunkenCenters,
     IFPCA: Projected,
+    VarSelMixture: Components,
 }
 ESTIMATORS: dict[str, Any] = {each.__name__: each for each in CLUSTERS}
 # Classes other than estimators and dissimilarities.
@@ -32,5 +35,5 @@ SAVED = (
     *("n_features_in_", "feature_names_in_", "labels_", "support_", "feature_scores_", "feature_weights_"),
     *("cluster_centers_", "objective_", "n_iter_", "gap_curve_", "bic_curve_", "instability_curve_", "l1_bound_"),
     *("penalty_", "p_values_", "statistics_", "n_clusters_", "n_clusters_curve_", "core_support_", "core_size_"),
-    *("core_curve_", "outlier_scores_", "memberships_"),
+    *("core_curve_", "outlier_scores_", "memberships_", "feature_gains_", "bic_", "one_cluster_bic_", "micl_"),
 )

@@ -19,6 +19,7 @@ from .sparse_hierarchical import SparseHierarchical
 from .sparse_kmeans import SparseKMeans
 from .sparse_kmedoids import SparseKMedoids
 from .spectral_gem import SpectralGem
+from .varsel import VarSelMixture
 
 # The data that a method accepts: numbers without missing values; data with coordinates (numbers and levels, also with
 # missing values); or anything with dissimilarities.
@@ -83,6 +84,17 @@ METHODS: dict[str, Method] = {
         RegularizedKMeans,
         "Sun, Wang and Fang (2012), Regularized k-means clustering of high-dimensional data",
         "numbers",
+        True,
+        True,
+    ),
+    "varsel": Method(
+        "Mixture with variable selection",
+        VarSelMixture,
+        "Marbac, Sedki and Patin (2020), Variable selection for mixed data clustering: application in human population "
+        "genomics; Marbac and Sedki (2017), Variable selection for model-based clustering using the integrated "
+        "complete-data likelihood",
+        "coordinates",
+        True,
         True,
         True,
     ),
