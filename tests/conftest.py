@@ -43,6 +43,10 @@ class Reference:
         (only,) = stored("ifpca_reference.json", data)
         return only
 
+    def varsel(self, data: str, criterion: str) -> list[dict[str, Any]]:
+        """The results of VarSelLCM by one of its criteria, for every number of clusters."""
+        return [each for each in stored("varsel_reference.json", data) if each["method"] == criterion]
+
     def choices(self, method: str) -> list[dict[str, Any]]:
         """All choices of the number of clusters by a function of another program."""
         every = json.loads((HERE / "k_reference.json").read_text())

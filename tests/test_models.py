@@ -35,7 +35,7 @@ VARIANTS = {
     "SparseKMedoids": [{"l1_bound": 2.0}],
     "RegularizedKMeans": [{"penalty": 0.5}],
     "IFPCA": [{}],
-    "VarSelMixture": [{"n_init": 5}, {"n_init": 5, "metric": {0: "sqeuclidean"}, "criterion": "micl"}],
+    "VarSelMixture": [{"n_init": 5}, {"n_init": 5, "criterion": "micl"}],
     "ScreenedClustering": [{"test": "variance"}, {"test": "variance", "threshold": 3}],
     "PlainClustering": [
         {"algorithm": "kmeans++"},

@@ -60,6 +60,11 @@ NOTES = """
   it divides every feature by its mean dissimilarity. `penalty=0.2` is the authors' value.
 - **Regularized K-means.** The group lasso on the centers is solved exactly for clusters of any size. The adaptive
   weights use the centers of plain K-means, as in the paper; stability selection follows the authors' code.
+- **Mixture with variable selection.** The model and both criteria are those of VarSelLCM, without the Poisson
+  distribution for integers. Starts are of several kinds, and moves of single samples by the integrated likelihood help
+  EM out of local maxima, which matters if there are many features. Variances have a lower bound, whereas VarSelLCM
+  discards runs in which a standard deviation falls below 0.0001. No cluster is empty, and at least one feature is
+  relevant.
 - **IF-PCA.** The null distribution has 100,000 simulated values and is kept for each n, whereas the authors simulate
   100 p values in every run.
 - **SpectralGem.** The embedding is clustered by K-means.

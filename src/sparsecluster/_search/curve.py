@@ -25,6 +25,7 @@ PARAMETERS = {"s": "number of features s", "m": "number of features m", "k": "nu
 CRITERIA = {
     "gap": "gap statistic",
     "bic": "Bayesian information criterion",
+    "micl": "integrated complete-data likelihood",
     "agreement": "agreement (adjusted Rand index)",
 }
 # Up to this many values, each of them is marked.

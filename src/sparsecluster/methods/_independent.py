@@ -137,15 +137,15 @@ def scaled_numbers(table: Floats) -> Numbers:
     # Values are measured from the smallest and divided by the largest, so that nothing overflows or loses digits.
     low = np.fmin.reduce(table, axis=0)
     values = np.where(seen, table - low, 0.0)
-    range_ = values.max(axis=0, initial=0.0)
-    values /= range_
+    widths = values.max(axis=0, initial=0.0)
+    values /= widths
     counts = seen.sum(axis=0)
     means = values.sum(axis=0) / counts
     values = np.where(seen, values - means, 0.0)
     spreads = np.sqrt((values**2).sum(axis=0) / counts)
     values /= spreads
     mask = None if seen.all() else seen.astype(np.float64)
-    return Numbers(values, values**2, mask, np.zeros(low.size), low + means * range_, spreads * range_)
+    return Numbers(values, values**2, mask, np.zeros(low.size), low + means * widths, spreads * widths)
 
 
 def scaled_sparse(table: Any) -> Numbers:

@@ -93,7 +93,7 @@ class Model(NamedTuple):
 class Fit(NamedTuple):
     """The result of EM: parameters, probabilities of the clusters, and the BIC after each step.
 
-    `is_whole` is false if EM has left a cluster without samples in its first step.
+    `is_whole` is false if some cluster was without samples after every step. The probabilities are then the start.
     """
 
     mixture: Mixture
@@ -163,23 +163,20 @@ def posterior(joint: Floats) -> tuple[Floats, Floats]:
 def em(model: Model, memberships: Floats, max_iter: int, relevant: Bools | None = None) -> Fit:
     """Alternate M-steps and E-steps, none of which lowers the BIC, until it stays the same.
 
-    If a cluster would lose its last sample, the previous step is the result.
+    If some clusters are without samples in the end, the result is the last step after which all had some.
     """
+    history: list[float] = []
     mixture = maximize(model, memberships, relevant)
-    new, bic = expect(model, mixture)
-    if not is_whole(new):
-        return Fit(mixture, memberships, (bic,), False)
-    history = [bic]
-    for _ in range(max_iter - 1):
-        memberships, trial = new, maximize(model, new, relevant)
-        new, bic = expect(model, trial)
-        if not is_whole(new):
-            return Fit(mixture, memberships, tuple(history), True)
-        mixture = trial
+    last = Fit(mixture, memberships, (), False)
+    for _ in range(max_iter):
+        new, bic = expect(model, mixture)
         history.append(bic)
-        if bic - history[-2] <= TOLERANCE * (1.0 + abs(bic)):
+        if is_whole(new):
+            last = Fit(mixture, new, tuple(history), True)
+        if len(history) > 1 and bic - history[-2] <= TOLERANCE * (1.0 + abs(bic)):
             break
-    return Fit(mixture, new, tuple(history), True)
+        mixture = maximize(model, new, relevant)
+    return last if last.is_whole else last._replace(history=(history[0],))
 
 
 def is_whole(memberships: Floats) -> bool:

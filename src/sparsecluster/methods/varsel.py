@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from functools import partial
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from typing import NamedTuple
 
 import numpy as np
 
@@ -29,7 +30,9 @@ from ._mixture import Fit, Model, Partition, ascend, em, expect, indicators, is_
 from ._result import Array, Order, Result
 
 # Steps of the short runs from every start, and the number of the best ones that are continued, as in VarSelLCM.
-SHORT, KEPT = 10, 10
+SHORT, KEPT = 10, 20
+# Two results are the same if their BIC agrees to this number of decimals.
+DIGITS = 6
 # With more samples than this, the starts are compared on a random part of them.
 MOST_STARTED = 1000
 # Largest and smallest prior scale, in standard deviations: their squares must be numbers above 0.
@@ -41,14 +44,15 @@ MOST_LEAST = 0.1
 # ---------------------------------------------------------------- starts
 
 
-def starts(problem: Problem, rng: np.random.Generator) -> Iterator[Labels | None]:
-    """Yield labels of different kinds without end; None stands for a mixture around random samples.
+def starts(model: Model, problem: Problem, rng: np.random.Generator) -> Iterator[Floats]:
+    """Yield probabilities of the clusters, of shape (n_samples, k), without end.
 
-    If there are many features, EM hardly leaves its start, so that only the variety of the starts helps. The kinds take
+    If there are many features, EM hardly leaves its start, so that the variety of the starts matters. The kinds take
     turns: clusters by all features and then by ever fewer of them, each time those that the clusters explain best, as
-    in SAS clustering; by the features with the best clusters of their own; by random subsets; and random samples.
+    in SAS clustering; by random subsets; by the features with the best clusters of their own; and mixtures around
+    random samples.
     """
-    p = problem.features.n_features
+    p, k = problem.features.n_features, model.n_clusters
 
     def shrinking() -> Iterator[Labels]:
         while True:
@@ -59,39 +63,45 @@ def starts(problem: Problem, rng: np.random.Generator) -> Iterator[Labels | None
 
     alone = (coordinate_start(problem, size, rng) for size in ladder(p))
     for shrunken in shrinking():
-        yield shrunken
-        yield random_start(problem, 1, rng)
-        yield None
-        yield next(alone, None)
+        yield indicators(shrunken, k)
+        yield indicators(random_start(problem, 1, rng), k)
+        yield expect(model, random_mixture(model, rng))[0]
+        yield from (indicators(labels, k) for labels in islice(alone, 1))
 
 
-def short_runs(model: Model, problem: Problem, rng: np.random.Generator, count: int, progress: Progress) -> list[Fit]:
-    """Run a few steps of EM from every start and return the best results, best first. There is at least one."""
-    found: list[Fit] = []
-    for number, labels in zip(progress.track(range(count), "starts", count), starts(problem, rng), strict=False):
-        if labels is not None:
-            begin = indicators(labels, model.n_clusters)
-        else:
-            begin, _ = expect(model, random_mixture(model, rng))
-        if number == 0 or is_whole(begin):
-            found.append(em(model, begin, SHORT))
-    return sorted(found, key=lambda fit: fit.rank, reverse=True)[:KEPT]
+class Runs(NamedTuple):
+    """The best results of short runs of EM, best first, and the partition with the largest integrated likelihood."""
+
+    fits: list[Fit]
+    partition: Partition
 
 
-def long_runs(model: Model, runs: Sequence[Fit], prior: Floats, by_micl: bool, max_iter: int) -> tuple[Fit, Partition]:
-    """Continue short runs to the end, and return the best result of EM and the best partition.
+def short_runs(model: Model, begins: Iterable[Floats], prior: Floats) -> Runs:
+    """Run a few steps of EM from every start and, since it may end in a local maximum, again after moves of samples.
 
-    Moves of single samples by the integrated likelihood lead out of local maxima of the BIC, in which EM ends soon if
-    there are many features. EM therefore continues from the short runs and from where these moves end. `prior` is the
-    square of the prior scale of each number.
+    These are moves of single samples by the integrated likelihood, where `prior` is the square of the prior scale of
+    each number. If there are many features, they lead out of local maxima of the BIC in which EM ends very soon.
     """
-    k = model.n_clusters
-    moved = [ascend(model, run.labels, prior) for run in runs]
-    best = max(moved, key=lambda each: each.value)
+    fits: list[Fit] = []
+    partitions: list[Partition] = []
+    for begin in begins:
+        fit = em(model, begin, SHORT)
+        # A random start may have too few clusters.
+        if fit.is_whole or is_whole(begin):
+            partitions.append(ascend(model, fit.labels, prior))
+            fits += [fit, em(model, indicators(partitions[-1].labels, model.n_clusters), SHORT)]
+    # Several starts may lead to the same result.
+    different = {round(fit.bic, DIGITS): fit for fit in sorted(fits, key=lambda fit: fit.rank)}
+    best = sorted(different.values(), key=lambda fit: fit.rank, reverse=True)[:KEPT]
+    return Runs(best, max(partitions, key=lambda each: each.value))
+
+
+def long_run(model: Model, runs: Runs, by_micl: bool, max_iter: int) -> Fit:
+    """Continue the best short runs to the end, or estimate the parameters for the best partition."""
     if by_micl:
-        return em(model, indicators(best.labels, k), max_iter, best.relevant), best
-    begins = [run.memberships for run in runs] + [indicators(each.labels, k) for each in moved]
-    return max((em(model, begin, max_iter) for begin in begins), key=lambda fit: fit.rank), best
+        begin = indicators(runs.partition.labels, model.n_clusters)
+        return em(model, begin, max_iter, runs.partition.relevant)
+    return max((em(model, fit.memberships, max_iter) for fit in runs.fits), key=lambda fit: fit.rank)
 
 
 # ---------------------------------------------------------------- the estimator
@@ -144,8 +154,8 @@ class VarSelMixture(SoftMemberships, SparseClusterer):
     prior_scale : float or None, default=None
         Prior scale of the standard deviations in the MICL, in the units of X. None is the standard deviation of each
         column, so that units do not matter. VarSelLCM uses 1.
-    n_init : int, default=50
-        Number of starts. From each of them there is a short run of EM, and the best ten are continued.
+    n_init : int, default=100
+        Number of starts. From each of them there is a short run of EM, and the best 20 are continued.
     max_iter : int, default=1000
         Maximum number of steps of EM.
     random_state : int, RandomState instance or None, default=0
@@ -221,7 +231,7 @@ class VarSelMixture(SoftMemberships, SparseClusterer):
         metric: Metric = "auto",
         min_variance: float | str = "auto",
         prior_scale: float | None = None,
-        n_init: int = 50,
+        n_init: int = 100,
         max_iter: int = 1000,
         random_state: int | np.random.RandomState | None = 0,
         verbose: Verbosity = "auto",
@@ -282,20 +292,25 @@ class VarSelMixture(SoftMemberships, SparseClusterer):
         self, model: Model, reading: Reading, features: Features, rng: np.random.Generator
     ) -> tuple[Fit, Partition]:
         """Return the best result of EM and the best partition, on a part of the samples first if there are many."""
-        k, n_init = model.n_clusters, int(self.n_init)
-        continued = partial(long_runs, by_micl=self.criterion == "micl", max_iter=int(self.max_iter))
-        clusterer, progress, prior = self._clusterer(features), Progress(self.verbose), self._prior(model.columns)
-        part = None
-        if model.columns.n_samples > MOST_STARTED:
-            part = draw_subsample(reading.source, MOST_STARTED, k, 1, rng)
-        if part is not None:
-            small, problem = model.take(part.places), Problem(part.source.features(), clusterer, k)
-            found, _ = continued(small, short_runs(small, problem, rng, n_init, progress), prior)
-            memberships, bic = expect(model, found.mixture)
-            if is_whole(memberships):
-                return continued(model, [Fit(found.mixture, memberships, (bic,), True)], prior)
-        problem = Problem(features, clusterer, k)
-        return continued(model, short_runs(model, problem, rng, n_init, progress), prior)
+        n_init, k, prior = int(self.n_init), model.n_clusters, self._prior(model.columns)
+        clusterer, progress = self._clusterer(features), Progress(self.verbose)
+        by_micl, max_iter = self.criterion == "micl", int(self.max_iter)
+
+        def best(model: Model, features: Features) -> tuple[Fit, Partition]:
+            begins = islice(starts(model, Problem(features, clusterer, k), rng), n_init)
+            runs = short_runs(model, progress.track(begins, "starts", n_init), prior)
+            return long_run(model, runs, by_micl, max_iter), runs.partition
+
+        is_large = model.columns.n_samples > MOST_STARTED
+        part = draw_subsample(reading.source, MOST_STARTED, k, 1, rng) if is_large else None
+        if part is None:
+            return best(model, features)
+        found, _ = best(model.take(part.places), part.source.features())
+        memberships, _ = expect(model, found.mixture)
+        if not is_whole(memberships):
+            return best(model, features)
+        runs = short_runs(model, [memberships], prior)
+        return long_run(model, runs, by_micl, max_iter), runs.partition
 
     def _prior(self, columns: Columns) -> Floats:
         """Square of the prior scale of each number, which has variance 1."""
