@@ -124,7 +124,7 @@ def test_with_one_cluster_too_many_the_bic_is_at_least_that_of_r(reference, data
     [("simfuse", "bic", 4), ("gauss", "bic", 3), ("simfuse", "micl", 4), ("gauss", "micl", 2)],
 )
 def test_the_chosen_number_of_clusters_is_that_of_r(reference, data, criterion, k):
-    found = fit(reference.table(data), range(2, 6), criterion=criterion, prior_scale=1.0, n_init=30)
+    found = fit(reference.table(data), range(2, 6), criterion=criterion, prior_scale=1.0, n_init=15)
     assert found.n_clusters_ == k
     curve = found.n_clusters_curve_
     assert (curve.criterion, curve.parameter, curve.values.tolist()) == (criterion, "k", [2, 3, 4, 5])

@@ -35,8 +35,8 @@ SHORT, KEPT = 10, 20
 DIGITS = 6
 # With more samples than this, the starts are compared on a random part of them.
 MOST_STARTED = 1000
-# Largest and smallest prior scale, in standard deviations: their squares must be numbers above 0.
-SCALES = (1e-100, 1e100)
+# Largest absolute logarithm of the square of a prior scale in standard deviations.
+MOST_LOG = 500.0
 # The largest lower bound of the variances by default.
 MOST_LEAST = 0.1
 
@@ -76,7 +76,7 @@ class Runs(NamedTuple):
     partition: Partition
 
 
-def short_runs(model: Model, begins: Iterable[Floats], prior: Floats) -> Runs:
+def short_runs(model: Model, begins: Iterable[Floats], prior: Floats, steps: int = SHORT) -> Runs:
     """Run a few steps of EM from every start and, since it may end in a local maximum, again after moves of samples.
 
     These are moves of single samples by the integrated likelihood, where `prior` is the square of the prior scale of
@@ -85,11 +85,11 @@ def short_runs(model: Model, begins: Iterable[Floats], prior: Floats) -> Runs:
     fits: list[Fit] = []
     partitions: list[Partition] = []
     for begin in begins:
-        fit = em(model, begin, SHORT)
+        fit = em(model, begin, steps)
         # A random start may have too few clusters.
         if fit.is_whole or is_whole(begin):
             partitions.append(ascend(model, fit.labels, prior))
-            fits += [fit, em(model, indicators(partitions[-1].labels, model.n_clusters), SHORT)]
+            fits += [fit, em(model, indicators(partitions[-1].labels, model.n_clusters), steps)]
     # Several starts may lead to the same result.
     different = {round(fit.bic, DIGITS): fit for fit in sorted(fits, key=lambda fit: fit.rank)}
     best = sorted(different.values(), key=lambda fit: fit.rank, reverse=True)[:KEPT]
@@ -101,7 +101,15 @@ def long_run(model: Model, runs: Runs, by_micl: bool, max_iter: int) -> Fit:
     if by_micl:
         begin = indicators(runs.partition.labels, model.n_clusters)
         return em(model, begin, max_iter, runs.partition.relevant)
-    return max((em(model, fit.memberships, max_iter) for fit in runs.fits), key=lambda fit: fit.rank)
+    return max((continued(model, fit, max_iter) for fit in runs.fits), key=lambda fit: fit.rank)
+
+
+def continued(model: Model, fit: Fit, max_iter: int) -> Fit:
+    """Continue a run of EM until it has converged or made `max_iter` steps."""
+    if not fit.is_whole or len(fit.history) >= max_iter:
+        return fit
+    longer = em(model, fit.memberships, max_iter - len(fit.history))
+    return longer._replace(history=fit.history + longer.history) if longer.is_whole else fit
 
 
 # ---------------------------------------------------------------- the estimator
@@ -186,7 +194,7 @@ class VarSelMixture(SoftMemberships, SparseClusterer):
     micl_ : float or None
         The integrated complete-data likelihood of `labels_` (on the log scale), or None with `criterion="bic"`.
     history_ : tuple of float
-        BIC after each step of the last run of EM.
+        BIC after each step of EM, from the start that led to the result.
     n_iter_ : int
         Number of steps of EM.
     cluster_centers_ : ndarray of shape (n_clusters, n_features)
@@ -298,7 +306,7 @@ class VarSelMixture(SoftMemberships, SparseClusterer):
 
         def best(model: Model, features: Features) -> tuple[Fit, Partition]:
             begins = islice(starts(model, Problem(features, clusterer, k), rng), n_init)
-            runs = short_runs(model, progress.track(begins, "starts", n_init), prior)
+            runs = short_runs(model, progress.track(begins, "starts", n_init), prior, min(SHORT, max_iter))
             return long_run(model, runs, by_micl, max_iter), runs.partition
 
         is_large = model.columns.n_samples > MOST_STARTED
@@ -309,7 +317,7 @@ class VarSelMixture(SoftMemberships, SparseClusterer):
         memberships, _ = expect(model, found.mixture)
         if not is_whole(memberships):
             return best(model, features)
-        runs = short_runs(model, [memberships], prior)
+        runs = short_runs(model, [memberships], prior, min(SHORT, max_iter))
         return long_run(model, runs, by_micl, max_iter), runs.partition
 
     def _prior(self, columns: Columns) -> Floats:
@@ -317,7 +325,7 @@ class VarSelMixture(SoftMemberships, SparseClusterer):
         counts, units = columns.numbers.counts, columns.numbers.units
         if self.prior_scale is None:
             return np.asarray(counts / (counts - 1.0))
-        return np.asarray(np.clip(float(self.prior_scale) / units, *SCALES) ** 2)
+        return np.exp(np.clip(2.0 * (np.log(float(self.prior_scale)) - np.log(units)), -MOST_LOG, MOST_LOG))
 
     def _choose_clusters(self, reading: Reading, ks: Sequence[int]) -> Choice:
         """Choose the number of clusters with the largest criterion."""
