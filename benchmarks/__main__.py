@@ -25,6 +25,7 @@ NAMES = (
     "expression",
     "methods",
     "methods_speed",
+    "mixtures",
     "files",
     "picture",
 )

@@ -19,7 +19,7 @@ from sparsecluster.methods import _screening, plain
 
 HERE = Path(__file__).parent / "data" / "reference"
 BESIDE = Path(__file__).parents[1] / ".." / "shared" / "reference"
-SIMULATED = ("gauss", "binary", "simfuse", "null60x20")
+SIMULATED = ("gauss", "binary", "simfuse", "null60x20", "proclus")
 
 
 class Reference:
@@ -42,6 +42,11 @@ class Reference:
         """The result of the MATLAB code of Jin and Wang."""
         (only,) = stored("ifpca_reference.json", data)
         return only
+
+    def proclus(self, data: str) -> list[dict[str, Any]]:
+        """All runs of PROCLUS in R, with samples (0 for outliers, then from 1) and dimensions (from 1)."""
+        every = json.loads((HERE / "proclus_reference.json").read_text())["results"]
+        return [each for each in every if each["data"] == data]
 
     def varsel(self, data: str, criterion: str) -> list[dict[str, Any]]:
         """The results of VarSelLCM by one of its criteria, for every number of clusters."""

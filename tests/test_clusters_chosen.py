@@ -216,6 +216,8 @@ GIVEN = {
     "sparse-kmedoids": {"l1_bound": 4.0},
     "cosa-common": {"penalty": 0.3},
     "regularized-kmeans": {"penalty": 0.1},
+    "pairwise-fusion": {"penalty": 4.0},
+    "proclus": {"n_dimensions": 16},
 }
 # Methods that do not find these groups at all: by K-means on all features, they differ in too few of them.
 FINDS = [name for name in METHODS if name not in ("cosa", "screened-moments", "screened-mode")]

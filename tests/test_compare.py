@@ -174,8 +174,6 @@ def test_where_all_methods_fail_there_are_still_their_reasons_and_no_agreement()
 def test_an_unknown_method_is_answered_before_any_is_run():
     with pytest.raises(ValueError, match=r"There is no method 'wrad'.*Did you mean 'ward'\?"):
         compare_methods(X, 2, methods=["ward", "wrad"])
-    with pytest.raises(ValueError, match="not available yet"):
-        compare_methods(X, 2, methods=["ahp-gmm"])
     with pytest.raises(ValueError, match="no method"):
         compare_methods(X, 2, methods=[])
 

@@ -15,15 +15,16 @@ import sparsecluster._utils.parallel
 from sparsecluster.datasets import mixed_groups
 from sparsecluster.methods.registry import METHODS
 from tests.helpers.common import refuses
-from tests.helpers.methods import CORNERS, EVERY, HARD, TRUTH, quick, those
+from tests.helpers.methods import CORNERS, EVERY, HARD, MIXTURES, TRUTH, quick, those
 
 pytestmark = pytest.mark.usefixtures("less_work")
 
 # Fewer of them, since every pair is looked at in every feature.
 SOME = HARD[::2, ::3]
 ANYTHING = pytest.mark.parametrize("name", those(takes="anything"))
-# What a fit tunes on copies or samples, which threads share.
-TUNES = ("sas", "sparse-kmeans", "sparse-hierarchical", "sparse-kmedoids", "cosa-common", "regularized-kmeans")
+# What a fit tunes on copies or samples, or from many starts, which threads share.
+ON_COPIES = ("sas", "sparse-kmeans", "sparse-hierarchical", "sparse-kmedoids", "cosa-common", "regularized-kmeans")
+TUNES = (*ON_COPIES, *MIXTURES)
 
 
 def matrices(table):
@@ -123,13 +124,14 @@ GIVEN = {
     "sparse-kmedoids": {"l1_bound": 2.0},
     "cosa-common": {"penalty": 0.3},
     "regularized-kmeans": {"penalty": 0.1},
+    **{name: {"penalty": 0.1} for name in MIXTURES},
 }
 
 
 @pytest.mark.parametrize("name", TUNES)
 def test_nothing_stays_of_an_earlier_choice_of_the_tuning_parameter(name):
     estimator = quick(name).fit(HARD)
-    chosen = "instability_" if name == "regularized-kmeans" else "gap_curve_"
+    chosen = {"regularized-kmeans": "instability_", **dict.fromkeys(MIXTURES, "bic_curve_")}.get(name, "gap_curve_")
     assert getattr(estimator, chosen) is not None
     estimator.set_params(**GIVEN[name]).fit(HARD)
     assert getattr(estimator, chosen) is None
@@ -268,7 +270,9 @@ WORK = {
     "cosa": "methods.cosa.by_pair",
     "cosa-common": "methods.cosa.tuned",
     "regularized-kmeans": "methods.regularized.start",
+    **dict.fromkeys(MIXTURES, "methods._penalized.follow"),
     "if-pca": "methods.ifpca.null_statistics",
+    "proclus": "methods.proclus.candidates_of",
     "varsel": "methods.varsel.short_runs",
     "spectral-gem": "methods.spectral_gem.graph_spectrum",
     **dict.fromkeys((name for name in METHODS if name.startswith("screened")), "methods.screened.screen"),

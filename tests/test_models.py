@@ -34,7 +34,12 @@ VARIANTS = {
     "SparseKMeans": [{"n_permutations": 3}, {"l1_bound": 2.0}],
     "SparseKMedoids": [{"l1_bound": 2.0}],
     "RegularizedKMeans": [{"penalty": 0.5}],
+    "PanShenMixture": [{"penalty": 1.0, "n_init": 2}],
+    "WangZhuMixture": [{"penalty": 1.0, "n_init": 2}, {"form": "hierarchical", "n_penalties": 4, "n_init": 2}],
+    "XieMixture": [{"penalty": 1.0, "variance_penalty": 2.0, "n_init": 2}],
+    "PairwiseFusionMixture": [{"penalty": 1.0, "n_init": 2}],
     "IFPCA": [{}],
+    "PROCLUS": [{}, {"n_dimensions": 3.5, "standardize": False}, {"n_dimensions": 2, "outliers": True}],
     "VarSelMixture": [{"n_init": 5}, {"n_init": 5, "criterion": "micl"}],
     "ScreenedClustering": [{"test": "variance"}, {"test": "variance", "threshold": 3}],
     "PlainClustering": [

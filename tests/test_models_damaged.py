@@ -143,6 +143,10 @@ DAMAGES = {
     "a core of half a feature": (("fitted", "core_size_"), 0.5),
     "a curve that is a number": (("fitted", "core_curve_"), 3),
     "scores of other samples": (("fitted", "outlier_scores_"), {"array": [1.0], "kind": "f"}),
+    "features of other clusters": (("fitted", "cluster_features_"), {"array": [[True] * 15], "kind": "b"}),
+    "features of clusters that are numbers": (("fitted", "cluster_features_"), {"array": [[1] * 15] * 3, "kind": "i"}),
+    "outliers among other samples": (("fitted", "is_outlier_"), {"array": [True], "kind": "b"}),
+    "one medoid": (("fitted", "medoids_"), {"array": [1], "kind": "i"}),
     "labels of no kind": (("fitted", "labels_"), {"array": [0], "kind": "V"}),
     "clusters that are a list": (("clusters",), {"list": []}),
     "clusters that are another piece": (

@@ -31,6 +31,7 @@ report  experiments
 inspection  io
 preprocessing
 methods
+_mixtures
 _search
 _data
 _clusterers

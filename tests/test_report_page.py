@@ -1,8 +1,10 @@
 """A page is made of a whole summary or not at all."""
 
+import numpy as np
+import pandas as pd
 import pytest
 
-from sparsecluster import SASClustering
+from sparsecluster import PROCLUS, SASClustering
 from sparsecluster.datasets import shifted_groups
 from sparsecluster.inspection import inspect
 from sparsecluster.report import report_page, summarize
@@ -11,7 +13,7 @@ from tests.helpers.pages import Page
 SHOWN = (
     *("title", "sentences", "warnings", "notes", "n_samples", "n_features", "n_chosen", "sizes", "explained"),
     *("n_outliers", "projection", "core", "heatmap", "clusterings", "features", "samples", "curves", "settings"),
-    *("palette", "no_cluster", "profiles", "outliers"),
+    *("palette", "no_cluster", "profiles", "outliers", "cluster_features"),
 )
 
 
@@ -51,3 +53,75 @@ def test_a_criterion_is_explained_only_where_it_was_used(summary, criterion):
     assert [each for each, words in EXPLAINED.items() if words in page.text] == [criterion] * (criterion in EXPLAINED)
     assert ("How the number of features was chosen" in page.text) == (criterion is not None)
     assert "How the number of clusters was chosen" not in page.text
+
+
+# ---------------------------------------------------------------- features of single clusters
+
+
+HOSTILE = [
+    "<script>alert(1)</script>",
+    '"><img src=x>',
+    "</script>",
+    "<svg onload=alert(1)>",
+    "two\nlines",
+    "&lt;b&gt;",
+]
+HOSTILE += [f"{name} again" for name in HOSTILE]
+
+
+def clusters_with_features(p=12, names=HOSTILE, **parameters):
+    """Two groups, each narrow in half of the features."""
+    rng = np.random.default_rng(0)
+    group = np.repeat([0, 1], [30, 20])
+    is_narrow = (np.arange(p) < p // 2)[None, :] == (group == 0)[:, None]
+    table = pd.DataFrame(np.where(is_narrow, 0.05, 1.0) * rng.normal(size=(50, p)), columns=list(names))
+    found = PROCLUS(2, n_dimensions=p // 2, n_init=2, **parameters).fit(table)
+    return found, summarize(inspect(found, table))
+
+
+def test_the_features_of_each_cluster_are_listed_and_names_are_only_text():
+    found, told = clusters_with_features()
+    page = Page(report_page(told))
+    assert "The features of each cluster" in page.text
+    for cluster, own in enumerate(told["cluster_features"]):
+        assert (own["count"], set(own["names"])) == (6, set(HOSTILE[6 * cluster : 6 * cluster + 6]))
+        listed = page.text.split(f"Cluster {cluster}: 6 features")[1].split("Cluster 1:")[0]
+        assert all(" ".join(name.split()) in listed for name in own["names"])
+        scores = [found.feature_scores_[HOSTILE.index(name)] for name in own["names"]]
+        assert scores == sorted(scores, reverse=True)
+    assert sum(tag == "script" for tag, _ in page.tags) == 2
+    assert not any(tag in ("img", "svg") for tag, _ in page.tags)
+    assert {row["name"]: row["clusters"] for row in told["features"]["rows"]} == {
+        name: str(place // 6) for place, name in enumerate(HOSTILE)
+    }
+
+
+def test_the_summary_names_some_features_of_each_cluster():
+    found, told = clusters_with_features(20, [f"gene{a}" for a in range(20)])
+    for cluster, own in enumerate(told["cluster_features"]):
+        line = f"features of cluster {cluster}: {', '.join(own['names'][:5])} and 5 more"
+        assert line in found.summary().splitlines()
+
+
+def test_of_many_features_of_a_cluster_some_are_listed_and_the_page_says_so():
+    told = clusters_with_features(140, [f"gene{a}" for a in range(140)])[1]
+    page = Page(report_page(told))
+    assert page.text.count("The other 10 are marked in the table of features.") == 2
+
+
+def test_other_methods_say_nothing_of_features_of_clusters(summary):
+    page = Page(report_page(summary))
+    assert summary["cluster_features"] is None
+    assert "features of each cluster" not in page.text.lower()
+    assert "clusters" not in summary["features"]["rows"][0]
+
+
+@pytest.mark.parametrize("trim", [0.0, 0.1])
+@pytest.mark.filterwarnings("ignore:A cluster is made")
+def test_the_outlier_score_is_explained_only_where_there_is_one(trim):
+    table = shifted_groups(mu=0.8, n_features=20, n_useful=5, group_size=15, seed=0).X
+    table[0] += 40.0
+    found = PROCLUS(3, n_dimensions=2, n_init=1, outliers=True, trim=trim, random_state=1).fit(table)
+    page = Page(report_page(summarize(inspect(found, table))))
+    assert "samples in no cluster" in page.text
+    assert ("The outlier score is" in page.text) == (trim > 0)

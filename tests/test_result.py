@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 from sparsecluster import SASClustering
+from sparsecluster.methods._base import SparseClusterer
 from sparsecluster.methods._result import Array, Order, Result
+from tests.helpers.common import plain_scores
 
 RNG = np.random.default_rng(0)
 TABLE = RNG.normal(size=(9, 6))
@@ -65,3 +67,46 @@ def test_attributes_of_an_earlier_fit_do_not_stay():
     cosa = COSA(2, weights="samples").fit(TABLE)
     assert cosa.sample_weights_.shape == TABLE.shape
     assert not hasattr(cosa.set_params(weights="common", penalty=0.3).fit(TABLE), "sample_weights_")
+
+
+# ---------------------------------------------------------------- samples that a method itself leaves out
+
+# Two groups of 6 and 5 samples, and 4 samples in none, which alone vary in the last column.
+GROUPS = np.repeat([0, 1, -1], [6, 5, 4])
+NEAR = RNG.normal(size=(15, 5)) + 8.0 * (GROUPS == 1)[:, None] * np.array([1, 1, 0, 0, 0])
+WITH_OUTSIDE = np.column_stack([NEAR, np.where(GROUPS < 0, np.arange(15.0), 3.0)])
+
+
+class LeavesOut(SparseClusterer):
+    """Knows the groups, and would put the samples in none into the smaller one."""
+
+    def __init__(self, n_clusters=2, trim=0.0, core_agreement=0.9):
+        self.n_clusters, self.trim, self.core_agreement = n_clusters, trim, core_agreement
+
+    def _solve(self, reading, k):
+        groups = GROUPS[reading.source.samples]
+        subset, labels = np.arange(reading.n_usable), np.where(groups == 0, 1, 0).astype(np.int32)
+        arrays = {"twice_": Array(groups * 2.0, ("sample",), np.nan)}
+        return Result(reading.source.features(), labels, subset, k, None, arrays, outside=groups < 0)
+
+
+@pytest.mark.parametrize("core_agreement", [0.9, None])
+def test_samples_that_a_method_leaves_out_are_in_no_cluster_score_or_center(core_agreement):
+    found = LeavesOut(core_agreement=core_agreement).fit(WITH_OUTSIDE)
+    np.testing.assert_array_equal(found.labels_, GROUPS)
+    inside = GROUPS >= 0
+    scores = np.append(plain_scores(NEAR[inside], GROUPS[inside]), 0.0)
+    np.testing.assert_allclose(found.feature_scores_, scores, rtol=0, atol=1e-12)
+    means = [WITH_OUTSIDE[c == GROUPS].mean(axis=0) for c in range(2)]
+    np.testing.assert_allclose(found.cluster_centers_, means)
+    np.testing.assert_array_equal(found.twice_, GROUPS * 2.0)
+    assert "2 clusters of 6, 5 samples; 4 samples in no cluster" in found.summary()
+    if core_agreement is not None:
+        # The groups are 8 apart in each of the first two features, while the four samples are anywhere.
+        assert found.core_size_ == 1
+        assert found.core_support_[:2].any()
+
+
+def test_clusters_are_numbered_by_the_samples_that_are_not_left_out():
+    # Together with the four samples, the second group would be the largest.
+    assert np.bincount(LeavesOut().fit(WITH_OUTSIDE).labels_ + 1).tolist() == [4, 6, 5]

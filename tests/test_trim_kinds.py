@@ -141,6 +141,7 @@ GIVEN = {
     "sparse-kmedoids": {"l1_bound": 4.0},
     "cosa-common": {"penalty": 0.3},
     "regularized-kmeans": {"penalty": 0.1},
+    "proclus": {"n_dimensions": 16},
 }
 FINDS = [name for name in METHODS if name not in ("cosa", "screened-moments", "screened-mode", "screened-ks", "if-pca")]
 

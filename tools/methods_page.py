@@ -67,6 +67,10 @@ NOTES = """
   relevant.
 - **IF-PCA.** The null distribution has 100,000 simulated values and is kept for each n, whereas the authors simulate
   100 p values in every run.
+- **PROCLUS.** Columns are standardized, and the best of ten runs is returned. The number of features per cluster, which
+  the paper assumes to be known, is chosen by a BIC unless it is given. Outliers are marked, and have the label -1 only
+  with `outliers=True`. As in the paper, bad medoids are replaced until 20 replacements in a row have failed, and the
+  best set is refined, whereas `pyproclus` stops at the first failure and refines the last set.
 - **SpectralGem.** The embedding is clustered by K-means.
 - **Screening by modes.** The dip statistic is calibrated on normal samples. If it were calibrated on uniform samples,
   as by Hartigan, most p-values of normal noise would be close to 1, but higher criticism and false discovery rates need

@@ -10,8 +10,11 @@ __all__ = [
     "COSA",
     "IFPCA",
     "METHODS",
+    "PROCLUS",
     "Comparison",
     "ExpressionScaler",
+    "PairwiseFusionMixture",
+    "PanShenMixture",
     "PlainClustering",
     "RegularizedKMeans",
     "SASClustering",
@@ -22,6 +25,8 @@ __all__ = [
     "SpectralGem",
     "TuningCurve",
     "VarSelMixture",
+    "WangZhuMixture",
+    "XieMixture",
     "__version__",
     "adjusted_rand_index",
     "compare_methods",
@@ -41,7 +46,10 @@ if TYPE_CHECKING:
     from .io.models import load_model, save_model
     from .methods.cosa import COSA
     from .methods.ifpca import IFPCA
+    from .methods.pairwise_fusion import PairwiseFusionMixture
+    from .methods.pan_shen import PanShenMixture
     from .methods.plain import PlainClustering
+    from .methods.proclus import PROCLUS
     from .methods.registry import METHODS, make_method
     from .methods.regularized import RegularizedKMeans
     from .methods.sas import SASClustering
@@ -51,6 +59,8 @@ if TYPE_CHECKING:
     from .methods.sparse_kmedoids import SparseKMedoids
     from .methods.spectral_gem import SpectralGem
     from .methods.varsel import VarSelMixture
+    from .methods.wang_zhu import WangZhuMixture
+    from .methods.xie import XieMixture
     from .metrics import adjusted_rand_index, error_rate, rand_index, symmetric_difference
     from .preprocessing import ExpressionScaler, expression_clustering
     from .report import write_report
@@ -63,6 +73,9 @@ _HOMES = {
     "COSA": "methods.cosa",
     "IFPCA": "methods.ifpca",
     "METHODS": "methods.registry",
+    "PairwiseFusionMixture": "methods.pairwise_fusion",
+    "PanShenMixture": "methods.pan_shen",
+    "PROCLUS": "methods.proclus",
     "PlainClustering": "methods.plain",
     "RegularizedKMeans": "methods.regularized",
     "SASClustering": "methods.sas",
@@ -72,6 +85,8 @@ _HOMES = {
     "SparseKMedoids": "methods.sparse_kmedoids",
     "SpectralGem": "methods.spectral_gem",
     "VarSelMixture": "methods.varsel",
+    "WangZhuMixture": "methods.wang_zhu",
+    "XieMixture": "methods.xie",
     "adjusted_rand_index": "metrics",
     "compare_methods": "inspection.compare",
     "error_rate": "metrics",

@@ -9,7 +9,9 @@ from sparsecluster.datasets import shifted_groups
 from sparsecluster.methods.registry import METHODS, make_method
 
 # Fewer copies, samples and starts: what is tested here does not depend on them.
-QUICK = {"n_permutations": 2, "n_bootstraps": 3, "n_init": 3}
+QUICK = {"n_permutations": 2, "n_bootstraps": 3, "n_init": 3, "n_penalties": 5, "n_variance_penalties": 2}
+# Penalized Gaussian mixtures, which share one algorithm.
+MIXTURES = ("pan-shen", "wang-zhu", "ahp-gmm", "xie", "pairwise-fusion")
 EVERY = pytest.mark.parametrize("name", METHODS)
 
 

@@ -9,7 +9,7 @@ import pandas as pd
 import scipy.sparse as sp
 from selenium.webdriver.common.action_chains import ActionChains
 
-from sparsecluster import COSA, SASClustering, SparseHierarchical, SparseKMeans, SpectralGem
+from sparsecluster import COSA, PROCLUS, SASClustering, SparseHierarchical, SparseKMeans, SpectralGem
 from sparsecluster.datasets import many_groups, mixed_groups, shifted_groups
 from sparsecluster.inspection import inspect
 from sparsecluster.report import summarize
@@ -91,6 +91,9 @@ RESULTS = {
     "weights": lambda: result_of(SparseKMeans(3, l1_bound=3.0), X),
     "hierarchical": lambda: result_of(SparseHierarchical(3, n_permutations=2), X[:, :30]),
     "cosa": lambda: result_of(COSA(3), X[:, :20]),
+    "features of each cluster": lambda: result_of(
+        PROCLUS(3, n_dimensions=4, n_init=2, outliers=True), hostile_table().drop(columns="level")
+    ),
     "spectral gem": lambda: result_of(SpectralGem(3), X),
     "sparse": lambda: result_of(GIVEN(3), sp.csr_matrix(np.where(X > 0, X, 0.0))),
     "hostile": lambda: result_of(

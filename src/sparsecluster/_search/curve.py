@@ -21,7 +21,12 @@ GapKind = Literal["between", "within"]
 Rule = Literal["max", "1se", "core"]
 
 # Titles of axes; other parameters and criteria are shown by name.
-PARAMETERS = {"s": "number of features s", "m": "number of features m", "k": "number of clusters k"}
+PARAMETERS = {
+    "s": "number of features s",
+    "m": "number of features m",
+    "k": "number of clusters k",
+    "n_dimensions": "number of features per cluster",
+}
 CRITERIA = {
     "gap": "gap statistic",
     "bic": "Bayesian information criterion",

@@ -37,7 +37,6 @@ TITLES = {
     "sparse-kmeans-given": "Sparse K-means, 21 starts, bound given",
     "plain-sas": "SAS in NumPy and scikit-learn, s given",
     "plain-sparse-kmeans": "Sparse K-means in NumPy and scikit-learn, one start, bound given",
-    "ahp-gmm": "AHP-GMM",
     "data": "data",
 }
 

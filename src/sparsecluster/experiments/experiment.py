@@ -69,8 +69,6 @@ class Experiment(NamedTuple):
         More than one if the text of the paper and the code of its authors differ.
     own_repeats : mapping
         The number of repeats of the variants that do not have `repeats`.
-    unavailable : sequence of str
-        Methods in the paper that this package does not have.
     is_figure : bool
         Whether a figure is drawn.
     one_repeat : bool
@@ -93,7 +91,6 @@ class Experiment(NamedTuple):
     across: str = "p"
     variants: Sequence[Variant] = ("text",)
     own_repeats: Mapping[Variant, int] = {}
-    unavailable: Sequence[str] = ()
     is_figure: bool = False
     one_repeat: bool = False
     note: str = ""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from .contenders import title_of
@@ -10,7 +10,7 @@ from .experiment import Experiment, values_of
 from .runner import Results
 from .summary import HEADINGS, SMALLER_IS_BETTER, Summary, shown, summaries_of
 
-NOT_AVAILABLE, NOT_RUN, FAILED = "not available", "not run", "failed"
+NOT_RUN, FAILED = "not run", "failed"
 
 
 class Entry(NamedTuple):
@@ -29,11 +29,11 @@ class Grid(NamedTuple):
     remark: str = ""
 
 
-def lines_of(summary: Summary, unavailable: Sequence[str]) -> list[str]:
+def lines_of(summary: Summary) -> list[str]:
     """Write the lines of a cell: our mean, the paper's with the difference, and the limit with the difference."""
     measure = summary.measure
     if not summary.n:
-        state = NOT_AVAILABLE if summary.method in unavailable else FAILED if summary.failed else NOT_RUN
+        state = FAILED if summary.failed else NOT_RUN
         return [state, *([f"paper {shown(summary.printed[0], measure)}"] if summary.printed else [])]
     spread = f" ({shown(summary.sd, measure)})" if summary.n > 1 else ""
     lines = [f"{shown(summary.mean, measure)}{spread}"]
@@ -89,14 +89,14 @@ def _grid(experiment: Experiment, results: Results, measure: str) -> Grid:
         heads = [f"{across} = {column}" if across else heading for column in columns]
     body = []
     for labels, row in rows.items():
-        entries = [_entry(row[column], experiment.unavailable, best.get(labels)) for column in columns]
+        entries = [_entry(row[column], best.get(labels)) for column in columns]
         body.append([*(Entry([label]) for label in labels), *entries])
     return Grid(heading, [*keys, *heads], body, remark)
 
 
-def _entry(summary: Summary, unavailable: Sequence[str], best: str | None) -> Entry:
+def _entry(summary: Summary, best: str | None) -> Entry:
     is_best = summary.n > 0 and shown(summary.mean, summary.measure) == best
-    return Entry(lines_of(summary, unavailable), is_best)
+    return Entry(lines_of(summary), is_best)
 
 
 def _speaks(summary: Summary) -> bool:

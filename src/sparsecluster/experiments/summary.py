@@ -87,7 +87,7 @@ def summaries_of(experiment: Experiment, results: Results, measure: str) -> list
     for cell in experiment.cells:
         at = values_of(cell)
         limit = values.get((*at, "limit"))
-        for method in (*experiment.methods, *experiment.unavailable):
+        for method in experiment.methods:
             found = values.get((*at, method), [])
             summaries.append(
                 Summary(

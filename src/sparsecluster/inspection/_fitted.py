@@ -123,6 +123,7 @@ def _view(estimator: Any, table: Encoded) -> View:
         core=None if core is None else _ranked(np.flatnonzero(core), scores),
         n_found_with=int(getattr(estimator, "full_support_", estimator.support_).sum()),
         weights=getattr(estimator, "feature_weights_", None),
+        cluster_features=getattr(estimator, "cluster_features_", None),
         standardize=bool(getattr(estimator, "standardize", True)),
         centers=getattr(estimator, "cluster_centers_", None),
         n_left_out=kept.n_left_out,

@@ -100,6 +100,8 @@ class View:
         Number of features by which the clusters were found. More than were chosen if only the core was chosen.
     weights : ndarray of shape (n_features,) or None
         Weights of the features, for methods that have them.
+    cluster_features : ndarray of shape (n_clusters, n_features), dtype=bool, or None
+        Features of each cluster, for methods that choose features for single clusters.
     standardize : bool
         Whether the features were standardized in the fit.
     centers : ndarray of shape (n_clusters, n_features) or None
@@ -135,6 +137,7 @@ class View:
     core: Subset | None = None
     n_found_with: int = 0
     weights: Floats | None = None
+    cluster_features: npt.NDArray[np.bool_] | None = None
     standardize: bool = True
     centers: npt.NDArray[Any] | None = None
     n_left_out: int = 0

@@ -7,14 +7,20 @@ from typing import Any
 from .._data.profiles import Profile, Profiles
 from .._search.curve import TuningCurve
 from ..methods._components import Components
+from ..methods._penalized import GaussianClusters
 from ..methods.ifpca import IFPCA, Projected
+from ..methods.pairwise_fusion import PairwiseFusionMixture
+from ..methods.pan_shen import PanShenMixture
 from ..methods.plain import PlainClustering
+from ..methods.proclus import PROCLUS, ProjectedMedoids
 from ..methods.regularized import RegularizedKMeans, ShrunkenCenters
 from ..methods.sas import SASClustering
 from ..methods.screened import ScreenedClustering
 from ..methods.sparse_kmeans import SparseKMeans
 from ..methods.sparse_kmedoids import SparseKMedoids
 from ..methods.varsel import VarSelMixture
+from ..methods.wang_zhu import WangZhuMixture
+from ..methods.xie import XieMixture
 
 # Estimators that assign new samples, and the class that does it for them.
 CLUSTERS: dict[type, Any] = {
@@ -25,6 +31,11 @@ CLUSTERS: dict[type, Any] = {
     PlainClustering: Profiles,
     RegularizedKMeans: ShrunkenCenters,
     IFPCA: Projected,
+    PanShenMixture: GaussianClusters,
+    WangZhuMixture: GaussianClusters,
+    XieMixture: GaussianClusters,
+    PairwiseFusionMixture: GaussianClusters,
+    PROCLUS: ProjectedMedoids,
     VarSelMixture: Components,
 }
 ESTIMATORS: dict[str, Any] = {each.__name__: each for each in CLUSTERS}
@@ -35,5 +46,7 @@ SAVED = (
     *("n_features_in_", "feature_names_in_", "labels_", "support_", "feature_scores_", "feature_weights_"),
     *("cluster_centers_", "objective_", "n_iter_", "gap_curve_", "bic_curve_", "instability_curve_", "l1_bound_"),
     *("penalty_", "p_values_", "statistics_", "n_clusters_", "n_clusters_curve_", "core_support_", "core_size_"),
-    *("core_curve_", "outlier_scores_", "memberships_", "feature_gains_", "bic_", "one_cluster_bic_", "micl_"),
+    *("core_curve_", "outlier_scores_", "is_outlier_"),
+    *("memberships_", "means_", "variances_", "mixture_weights_", "separates_", "bic_", "loglik_", "variance_penalty_"),
+    *("cluster_features_", "medoids_", "n_dimensions_", "feature_gains_", "one_cluster_bic_", "micl_"),
 )

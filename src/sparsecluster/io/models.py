@@ -347,13 +347,15 @@ def _check_fits(name: str, fitted: dict[str, Any], clusters: Any) -> None:
     )
     k = int(labels.max()) + 1
     shapes = {"feature_scores_": (n,), "feature_names_in_": (n,), "cluster_centers_": (k, n), "core_support_": (n,)}
-    shapes["outlier_scores_"] = labels.shape
+    shapes |= {"outlier_scores_": labels.shape, "is_outlier_": labels.shape, "medoids_": (k,)}
+    shapes["cluster_features_"] = (k, n)
     for key, shape in shapes.items():
         if key in fitted or key == "feature_scores_":
             _must(np.shape(fitted[key]) == shape, f"{key} has the wrong shape")
     _must(fitted.get("n_clusters_", k) == k, "n_clusters_ must be the number of clusters")
     _must(_is_count(fitted.get("core_size_", 0)), "core_size_ must be a whole number")
-    _must("core_support_" not in fitted or fitted["core_support_"].dtype == bool, "core_support_ must be a mask")
+    for key in ("core_support_", "cluster_features_", "is_outlier_"):
+        _must(key not in fitted or fitted[key].dtype == bool, f"{key} must be a mask")
     curves = [value for key, value in fitted.items() if key.endswith("_curve_")]
     _must(all(value is None or isinstance(value, TuningCurve) for value in curves), "a curve must be a tuning curve")
     chosen = int(support.sum())

@@ -20,7 +20,7 @@ from .._data.reading import Reading, Request, read_matrices, read_sparse, read_t
 from .._features.features import Features
 from .._search.clusters import Candidates
 from .._utils.arrays import Labels, Subset
-from .._utils.checks import NAMES_SHOWN, frames_in_package
+from .._utils.checks import NAMES_SHOWN, and_more, frames_in_package
 from .._utils.parallel import one_thread_blas
 from .._utils.parameters import check_parameters
 from .._utils.progress import Progress
@@ -30,7 +30,7 @@ from ._core import check_core_agreement, with_core
 from ._criteria.auto import auto
 from ._criteria.choice import Choice
 from ._result import Array, Clusters, Kept, Order, Result
-from ._trim import check_trim, solve_trimmed, without_far
+from ._trim import check_trim, scored_inside, solve_trimmed, without_far
 from ._validation import checked, names_of
 
 # Attributes that are set while reading and therefore belong to the fit that follows.
@@ -175,7 +175,7 @@ class SparseClusterer(SelectorMixin, ClusterMixin, BaseEstimator):
         for note in reading.notes:
             warnings.warn(note, UserWarning, stacklevel=frames_in_package())
         reading, found, outlier_scores = solve_trimmed(self, reading, chosen)
-        self._keep(reading, with_core(self, reading, found))
+        self._keep(reading, with_core(self, reading, scored_inside(reading, found)))
         self.n_clusters_curve_ = chosen.curve
         if outlier_scores is not None:
             self.outlier_scores_ = outlier_scores
@@ -269,7 +269,9 @@ class SparseClusterer(SelectorMixin, ClusterMixin, BaseEstimator):
             delattr(self, name)
         order = Order.of(reading, found)
         self.n_clusters_ = found.n_clusters
-        self.labels_ = order.restore(Array(order.clusters[found.labels], ("sample",), OUTLIER))
+        labels = np.full(found.labels.size, OUTLIER)
+        labels[found.inside] = order.clusters[found.labels[found.inside]]
+        self.labels_ = order.restore(Array(labels, ("sample",), OUTLIER))
         self.support_ = np.zeros(reading.n_columns, bool)
         self.support_[reading.source.columns[order.chosen_columns]] = True
         self.feature_scores_ = order.by_column(found.scores)
@@ -299,7 +301,8 @@ class SparseClusterer(SelectorMixin, ClusterMixin, BaseEstimator):
         Returns
         -------
         text : str
-            The sizes of the clusters, the number of chosen features, and the features with the highest scores.
+            The sizes of the clusters, the number of chosen features, and the features with the highest scores, in all
+            and of each cluster that has features of its own.
         """
         check_is_fitted(self)
         inside = self.labels_ != OUTLIER
@@ -321,6 +324,9 @@ class SparseClusterer(SelectorMixin, ClusterMixin, BaseEstimator):
             some = f"the {core} with the highest scores are" if core > 1 else "the one with the highest score is"
             lines.append(f"{some} enough to find the clusters again")
         lines.append(f"highest scores: {best}")
+        for cluster, mask in enumerate(getattr(self, "cluster_features_", [])):
+            own = [names[a] for a in ranked[mask[ranked]].tolist()]
+            lines.append(f"features of cluster {cluster}: {', '.join(own[:NAMES_SHOWN])}{and_more(len(own))}")
         others = len(getattr(self, "alternatives_", []))
         if others:
             lines.append(f"{others} other good clustering{'s' * (others > 1)} of the same samples in alternatives_")

@@ -63,12 +63,14 @@ def with_core(estimator: SparseClusterer, reading: Reading, found: Result) -> Re
 def _part(
     estimator: SparseClusterer, reading: Reading, found: Result, ranked: Subset, rng: np.random.Generator
 ) -> Part:
-    """Return all samples, or a random subsample if there are many."""
+    """Return the samples in clusters, or a random subsample if there are many."""
     source, features = reading.source, found.features
     on_pairs = estimator._clusterer(features).needs == "pairs"
     most = MOST_PAIRED_SAMPLES if on_pairs else MOST_SAMPLES
-    if features.n_samples > most:
-        places = from_all_clusters(found.labels, most, rng)
+    places = found.inside
+    if places.size > most:
+        places = places[from_all_clusters(found.labels[places], most, rng)]
+    if places.size < features.n_samples:
         part = source.take(places, found.n_clusters)
         if part is not None:
             # The number of each feature among the features of the part, and -1 if it does not vary there.

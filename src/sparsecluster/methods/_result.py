@@ -106,6 +106,10 @@ class Result:
         Other clusterings, and the criterion by which they were ranked.
     scores : ndarray of shape (n_features,)
         Score 1 - Delta_a[C] / T_a of each feature. Computed from the features if it is not given.
+    outside : ndarray of shape (n_samples,), dtype=bool, or None
+        Samples that the method itself leaves out of its clusters; `labels` has the nearest cluster of these. They are
+        left out of the sizes, scores and centers as well, and must not be all samples of a cluster. None if there are
+        none. A method that leaves samples out needs `clusters` of its own if it predicts.
     """
 
     features: Features
@@ -118,10 +122,16 @@ class Result:
     clusters: Callable[[Order], Clusters] | None = None
     others: Sequence[tuple[Result, float | None]] = ()
     scores: Floats = None  # type: ignore[assignment]
+    outside: npt.NDArray[np.bool_] | None = None
 
     def with_attributes(self, arrays: Mapping[str, Array] | None = None, **attributes: Any) -> Result:
         """Return the same result with more attributes."""
         return replace(self, arrays={**self.arrays, **(arrays or {})}, attributes={**self.attributes, **attributes})
+
+    @property
+    def inside(self) -> Subset:
+        """Places of the samples that are in a cluster."""
+        return np.arange(self.labels.size) if self.outside is None else np.flatnonzero(~self.outside)
 
     def __post_init__(self) -> None:
         if self.scores is None:
@@ -153,7 +163,7 @@ class Order(NamedTuple):
         """Return the order that belongs to a result."""
         k = found.n_clusters
         names = np.empty(k, np.intp)
-        names[np.argsort(-np.bincount(found.labels, minlength=k), kind="stable")] = np.arange(k)
+        names[np.argsort(-np.bincount(found.labels[found.inside], minlength=k), kind="stable")] = np.arange(k)
         source = reading.source
         places = np.flatnonzero(np.isin(source.owners, found.subset))
         places = places[np.argsort(source.columns[places])]

@@ -9,6 +9,7 @@ they stay the same. Samples that turn out to be no farther away than others are 
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -98,6 +99,18 @@ def solve_trimmed(estimator: SparseClusterer, reading: Reading, chosen: Choice) 
     scores = np.empty(reading.n_samples)
     scores[reading.source.samples] = outlying(distances(reading, part, found).min(axis=1))
     return Trimmed(part, found, scores)
+
+
+def scored_inside(reading: Reading, found: Result) -> Result:
+    """Return the result with scores among the samples in clusters, if the method itself leaves some samples out."""
+    part = None if found.outside is None else part_of(reading, found.inside, found.n_clusters)
+    if part is None:
+        return found
+    # Features that are constant among these samples cannot be explained.
+    scores = np.zeros(found.features.n_features)
+    own = reading.source.owners[np.isin(reading.source.columns, part.source.columns)]
+    scores[own] = part.source.features().scores(found.labels[found.inside], found.n_clusters)[part.source.owners]
+    return replace(found, scores=scores)
 
 
 def outlying(far: Floats) -> Floats:

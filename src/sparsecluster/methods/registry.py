@@ -11,7 +11,10 @@ from ._base import SparseClusterer
 from ._clusters import NClusters
 from .cosa import COSA
 from .ifpca import IFPCA
+from .pairwise_fusion import PairwiseFusionMixture
+from .pan_shen import PanShenMixture
 from .plain import PlainClustering
+from .proclus import PROCLUS
 from .regularized import RegularizedKMeans
 from .sas import SASClustering
 from .screened import ScreenedClustering
@@ -20,6 +23,8 @@ from .sparse_kmeans import SparseKMeans
 from .sparse_kmedoids import SparseKMedoids
 from .spectral_gem import SpectralGem
 from .varsel import VarSelMixture
+from .wang_zhu import WangZhuMixture
+from .xie import XieMixture
 
 # The data that a method accepts: numbers without missing values; data with coordinates (numbers and levels, also with
 # missing values); or anything with dissimilarities.
@@ -59,6 +64,7 @@ class Method(NamedTuple):
 
 SAS = "Arias-Castro and Pu (2017), A simple approach to sparse clustering"
 FRAMEWORK = "Witten and Tibshirani (2010), A framework for feature selection in clustering"
+WANG_ZHU = "Wang and Zhu (2008), Variable selection for model-based high-dimensional clustering"
 MOMENTS = "Verzelen and Arias-Castro (2017), Detection and feature selection in sparse mixture models"
 
 METHODS: dict[str, Method] = {
@@ -87,6 +93,51 @@ METHODS: dict[str, Method] = {
         True,
         True,
     ),
+    "pan-shen": Method(
+        "Mixture, L1 penalty on the means",
+        PanShenMixture,
+        "Pan and Shen (2007), Penalized model-based clustering with application to variable selection",
+        "numbers",
+        True,
+        True,
+        True,
+    ),
+    "wang-zhu": Method(
+        "Mixture, L-infinity penalty on the means of a feature",
+        partial(WangZhuMixture, form="max"),
+        WANG_ZHU,
+        "numbers",
+        True,
+        True,
+        True,
+    ),
+    "ahp-gmm": Method(
+        "Mixture, adaptive hierarchical penalty (AHP-GMM)",
+        partial(WangZhuMixture, form="hierarchical"),
+        WANG_ZHU,
+        "numbers",
+        True,
+        True,
+        True,
+    ),
+    "xie": Method(
+        "Mixture, penalties on means and variances",
+        XieMixture,
+        "Xie, Pan and Shen (2008), Penalized model-based clustering with cluster-specific diagonal covariance matrices",
+        "numbers",
+        True,
+        True,
+        True,
+    ),
+    "pairwise-fusion": Method(
+        "Mixture, adaptive pairwise fusion of the means",
+        PairwiseFusionMixture,
+        "Guo, Levina, Michailidis and Zhu (2010), Pairwise variable selection for model-based clustering",
+        "numbers",
+        True,
+        True,
+        True,
+    ),
     "varsel": Method(
         "Mixture with variable selection",
         VarSelMixture,
@@ -102,6 +153,14 @@ METHODS: dict[str, Method] = {
         "IF-PCA-HCT",
         IFPCA,
         "Jin and Wang (2016), Influential features PCA for high dimensional clustering",
+        "numbers",
+        True,
+        True,
+    ),
+    "proclus": Method(
+        "PROCLUS, with features for every cluster",
+        PROCLUS,
+        "Aggarwal, Procopiuc, Wolf, Yu and Park (1999), Fast algorithms for projected clustering",
         "numbers",
         True,
         True,

@@ -9,7 +9,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template, UndefinedError
 
 # These parts of a summary are written into the page; the script draws the others.
-WRITTEN = ("settings", "sentences", "warnings", "notes", "core")
+WRITTEN = ("settings", "sentences", "warnings", "notes", "core", "cluster_features")
 # These parts are used by the script alone.
 DRAWN = ("palette", "no_cluster", "profiles", "outliers")
 # The parts of the script, in the order in which they are written into the page.

@@ -76,6 +76,7 @@ def summarize(
         "explained": float(view.scores[view.chosen].mean()),
         "curves": _curves(view),
         "core": _core(view),
+        "cluster_features": _cluster_features(view),
         "features": _features(view),
         "samples": _samples(view),
         "outliers": _outliers(view),
@@ -150,6 +151,14 @@ def _core(view: View) -> dict[str, Any] | None:
     }
 
 
+def _cluster_features(view: View) -> list[dict[str, Any]] | None:
+    """Return the features of each cluster, the highest score first; None if the method has none for single clusters."""
+    if view.cluster_features is None:
+        return None
+    own = [view.chosen[mask[view.chosen]] for mask in view.cluster_features]
+    return [{"count": int(each.size), "names": [view.names[a] for a in each[:MOST_FEATURES].tolist()]} for each in own]
+
+
 def _features(view: View) -> dict[str, Any]:
     scores, is_chosen, is_core, core = view.scores, view.is_chosen, view.is_core, _core(view)
     rows = []
@@ -158,6 +167,8 @@ def _features(view: View) -> dict[str, Any]:
         row: dict[str, Any] = {"name": view.names[a], "chosen": bool(is_chosen[a]), "score": float(f"{scores[a]:.4g}")}
         if core and core["is_enough"]:
             row["core"] = bool(is_core[a])
+        if view.cluster_features is not None:
+            row["clusters"] = ", ".join(map(str, np.flatnonzero(view.cluster_features[:, a]).tolist()))
         if view.weights is not None:
             row["weight"] = float(f"{view.weights[a]:.4g}")
         if view.centers is not None:

@@ -26,7 +26,12 @@ from ..._utils.progress import Progress
 from .._result import Clusters, NoClustersError, Order, Result
 
 # Parameters that are tuned, besides the number of features, and the attributes that hold their values.
-TUNED = {"l1_bound": "l1_bound_", "penalty": "penalty_"}
+TUNED = {
+    "l1_bound": "l1_bound_",
+    "penalty": "penalty_",
+    "variance_penalty": "variance_penalty_",
+    "n_dimensions": "n_dimensions_",
+}
 # The number of starts of a fit if n_init="auto", which would otherwise continue until several starts agree: on tables
 # without clusters they rarely do. More starts take several times longer and hardly change the dispersion.
 FEW_STARTS = 10

@@ -15,6 +15,7 @@ table("features", shown(features, [
   { title: "feature", text: true, value: (r) => r.name },
   { title: "chosen", text: true, value: (r) => yes(r.chosen) },
   { title: "core", key: "core", text: true, value: (r) => yes(r.core) },
+  { title: "of clusters", key: "clusters", text: true, value: (r) => r.clusters },
   { title: "score", value: (r) => r.score },
   { title: "weight", key: "weight", value: (r) => r.weight },
   ...data.sizes.map((_, c) => ({ title: `cluster ${c}`, key: "centers", value: (r) => r.centers?.[c] ?? "" })),
