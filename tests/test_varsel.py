@@ -7,11 +7,12 @@ from scipy.special import gammaln
 from scipy.stats import norm
 
 from sparsecluster import SASClustering, VarSelMixture, adjusted_rand_index, load_model, rand_index, save_model
+from sparsecluster._mixtures.em import one_hot
+from sparsecluster._mixtures.independent import columns_of
+from sparsecluster._mixtures.selection import Fit, Model, em, integrated
 from sparsecluster.datasets import mixed_groups, shifted_groups
 from sparsecluster.methods import varsel
-from sparsecluster.methods._independent import columns_of
-from sparsecluster.methods._mixture import Fit, Model, em, indicators, integrated
-from tests.helpers import mixture as twin
+from tests.helpers import selection as twin
 from tests.helpers.common import refuses, same_groups, three_groups
 from tests.helpers.people import people
 
@@ -96,7 +97,7 @@ def model_of(table, k, least):
 def test_from_the_labels_of_r_em_ends_at_the_bic_of_r(reference, data):
     for theirs in reference.varsel(data, "bic"):
         model, source, shift = model_of(reference.table(data), theirs["k"], 1e-8)
-        found = em(model, indicators(np.array(theirs["labels"])[source.samples] - 1, theirs["k"]), 1000)
+        found = em(model, one_hot(np.array(theirs["labels"])[source.samples] - 1, theirs["k"]), 1000)
         assert found.bic + shift == pytest.approx(theirs["bic"], abs=1e-3)
         chosen = np.sort(source.columns[found.mixture.relevant]) + 1
         assert chosen.tolist() == theirs["selected"]
@@ -128,7 +129,8 @@ def test_the_chosen_number_of_clusters_is_that_of_r(reference, data, criterion, 
     assert found.n_clusters_ == k
     curve = found.n_clusters_curve_
     assert (curve.criterion, curve.parameter, curve.values.tolist()) == (criterion, "k", [2, 3, 4, 5])
-    assert curve.score.max() == pytest.approx(found.bic_ if criterion == "bic" else found.micl_, abs=1e-9)
+    alone = {"bic": found.bic_ - found.one_cluster_bic_, "micl": (found.micl_ or 0) - (found.one_cluster_micl_ or 0)}
+    assert curve.score.max() == pytest.approx(alone[criterion], abs=1e-9)
 
 
 @pytest.mark.parametrize("data", ["simfuse", "gauss"])
@@ -168,9 +170,13 @@ def test_the_number_of_groups_is_found():
 
 
 def test_a_single_cluster_is_told_where_there_are_no_groups(reference):
-    with pytest.warns(UserWarning, match="single cluster has a larger BIC.* may have no clusters"):
-        found = fit(reference.table("null60x20"), [2, 3])
-    assert found.bic_ < found.one_cluster_bic_
+    for criterion in ("bic", "micl"):
+        with pytest.warns(
+            UserWarning, match=f"The {criterion.upper()} prefers a single cluster.* may have no clusters"
+        ):
+            found = fit(reference.table("null60x20"), [2, 3], criterion=criterion)
+        assert (found.n_clusters_curve_.score < 0).all()
+    assert found.micl_ < found.one_cluster_micl_
 
 
 def test_ordered_levels_dates_and_truth_values_have_a_distribution():
@@ -200,7 +206,7 @@ def test_many_samples_are_sought_on_a_part_of_them(monkeypatch):
 
 def test_clusters_of_one_sample_come_last():
     pair, single = (
-        Fit(None, indicators(np.array(labels), 2), (bic,), True)
+        Fit(None, one_hot(np.array(labels), 2), (bic,), True)
         for labels, bic in (([0, 0, 1, 1], 1.0), ([0, 0, 0, 1], 2.0))
     )
     assert pair.rank > single.rank

@@ -48,5 +48,6 @@ SAVED = (
     *("penalty_", "p_values_", "statistics_", "n_clusters_", "n_clusters_curve_", "core_support_", "core_size_"),
     *("core_curve_", "outlier_scores_", "is_outlier_"),
     *("memberships_", "means_", "variances_", "mixture_weights_", "separates_", "bic_", "loglik_", "variance_penalty_"),
-    *("cluster_features_", "medoids_", "n_dimensions_", "feature_gains_", "one_cluster_bic_", "micl_"),
+    *("cluster_features_", "medoids_", "n_dimensions_", "feature_gains_"),
+    *("one_cluster_bic_", "micl_", "one_cluster_micl_"),
 )

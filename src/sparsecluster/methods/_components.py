@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from .._mixtures.independent import Columns
+from .._mixtures.selection import Mixture, posterior
 from .._utils.arrays import Floats
-from ._independent import Columns
-from ._mixture import Mixture, posterior
 from ._result import Array, Order, have_shapes
 
 # The largest distance from a mean in standard deviations: its square and sums of them must be finite.

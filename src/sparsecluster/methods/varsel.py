@@ -11,6 +11,9 @@ import numpy as np
 from .._data.metric import Metric
 from .._data.reading import Reading
 from .._features.features import Features
+from .._mixtures.em import one_hot
+from .._mixtures.independent import Columns, columns_of
+from .._mixtures.selection import Fit, Model, Partition, ascend, em, expect, is_whole, random_mixture
 from .._search.climb import Problem, climb
 from .._search.curve import TuningCurve
 from .._search.starts import coordinate_start, ladder, random_start
@@ -22,11 +25,9 @@ from .._utils.progress import Progress, Verbosity
 from ._base import SparseClusterer
 from ._clusters import NClusters
 from ._components import Components, components
-from ._criteria.choice import Choice, warn
+from ._criteria.choice import Choice, at_least_two
 from ._criteria.refit import fit_each
-from ._independent import Columns, columns_of
 from ._mixins import SoftMemberships
-from ._mixture import Fit, Model, Partition, ascend, em, expect, indicators, is_whole, random_mixture
 from ._result import Array, Order, Result
 
 # Steps of the short runs from every start, and the number of the best ones that are continued, as in VarSelLCM.
@@ -63,10 +64,10 @@ def starts(model: Model, problem: Problem, rng: np.random.Generator) -> Iterator
 
     alone = (coordinate_start(problem, size, rng) for size in ladder(p))
     for shrunken in shrinking():
-        yield indicators(shrunken, k)
-        yield indicators(random_start(problem, 1, rng), k)
+        yield one_hot(shrunken, k)
+        yield one_hot(random_start(problem, 1, rng), k)
         yield expect(model, random_mixture(model, rng))[0]
-        yield from (indicators(labels, k) for labels in islice(alone, 1))
+        yield from (one_hot(labels, k) for labels in islice(alone, 1))
 
 
 class Runs(NamedTuple):
@@ -89,7 +90,7 @@ def short_runs(model: Model, begins: Iterable[Floats], prior: Floats, steps: int
         # A random start may have too few clusters.
         if fit.is_whole or is_whole(begin):
             partitions.append(ascend(model, fit.labels, prior))
-            fits += [fit, em(model, indicators(partitions[-1].labels, model.n_clusters), steps)]
+            fits += [fit, em(model, one_hot(partitions[-1].labels, model.n_clusters), steps)]
     # Several starts may lead to the same result.
     different = {round(fit.bic, DIGITS): fit for fit in sorted(fits, key=lambda fit: fit.rank)}
     best = sorted(different.values(), key=lambda fit: fit.rank, reverse=True)[:KEPT]
@@ -99,7 +100,7 @@ def short_runs(model: Model, begins: Iterable[Floats], prior: Floats, steps: int
 def long_run(model: Model, runs: Runs, by_micl: bool, max_iter: int) -> Fit:
     """Continue the best short runs to the end, or estimate the parameters for the best partition."""
     if by_micl:
-        begin = indicators(runs.partition.labels, model.n_clusters)
+        begin = one_hot(runs.partition.labels, model.n_clusters)
         return em(model, begin, max_iter, runs.partition.relevant)
     return max((continued(model, fit, max_iter) for fit in runs.fits), key=lambda fit: fit.rank)
 
@@ -144,7 +145,8 @@ class VarSelMixture(SoftMemberships, SparseClusterer):
         Largest number of clusters that `n_clusters="auto"` tries; see `SASClustering`.
     cluster_criterion : str, default="auto"
         How the number of clusters is chosen. "auto" chooses the number with the largest `bic_`, or the largest `micl_`
-        with `criterion="micl"`; for the others, see `SASClustering`.
+        with `criterion="micl"`. `n_clusters_curve_` shows by how much they exceed those of a single cluster. For the
+        others, see `SASClustering`.
     trim : float, default=0.0
         Largest share of the samples that may be left out as outliers, in [0, 0.5); see `SASClustering`.
     core_agreement : float or None, default=0.9
@@ -191,8 +193,9 @@ class VarSelMixture(SoftMemberships, SparseClusterer):
         The maximized BIC, log likelihood - (nu / 2) log n, in the units of X; larger is better.
     one_cluster_bic_ : float
         BIC of the model with a single cluster. If it exceeds `bic_`, the data may have no clusters.
-    micl_ : float or None
-        The integrated complete-data likelihood of `labels_` (on the log scale), or None with `criterion="bic"`.
+    micl_, one_cluster_micl_ : float or None
+        The integrated complete-data likelihood of `labels_` and that of a single cluster (on the log scale), or None
+        with `criterion="bic"`.
     history_ : tuple of float
         BIC after each step of EM, from the start that led to the result.
     n_iter_ : int
@@ -282,6 +285,7 @@ class VarSelMixture(SoftMemberships, SparseClusterer):
             "bic_": fit.bic + shift,
             "one_cluster_bic_": model.one_cluster() + shift,
             "micl_": partition.value + shift if by_micl else None,
+            "one_cluster_micl_": partition.alone + shift if by_micl else None,
             "history_": tuple(bic + shift for bic in fit.history),
             "n_iter_": len(fit.history),
         }
@@ -329,14 +333,9 @@ class VarSelMixture(SoftMemberships, SparseClusterer):
 
     def _choose_clusters(self, reading: Reading, ks: Sequence[int]) -> Choice:
         """Choose the number of clusters with the largest criterion."""
-        name = f"{self.criterion}_"
-        fits = fit_each(self, reading, ks)
-        score = np.array([fits[k].attributes[name] for k in ks])
-        chosen = ks[int(score.argmax())]
-        if self.criterion == "bic" and score.max() <= fits[chosen].attributes["one_cluster_bic_"]:
-            warn(
-                f"A single cluster has a larger BIC than {ks[0]} to {ks[-1]} clusters. The best of these numbers, "
-                f"{chosen}, is used. The data may have no clusters."
-            )
-        curve = TuningCurve("k", np.array(ks), self.criterion, score, chosen)
-        return Choice(chosen, curve)
+        found = [each.attributes for each in fit_each(self, reading, ks).values()]
+        own, alone = f"{self.criterion}_", f"one_cluster_{self.criterion}_"
+        gains = np.array([0.0, *(each[own] - each[alone] for each in found)])
+        values = [1, *ks]
+        best = at_least_two(f"The {self.criterion.upper()}", values, gains, values[int(np.argmax(gains))])
+        return Choice(best, TuningCurve("k", np.array(ks), self.criterion, gains[1:], best))

@@ -13,7 +13,8 @@ from scipy.special import gammaln
 
 from .._kernels.integrated import improve_integrated
 from .._utils.arrays import Floats, Labels, Subset
-from ._independent import Bools, Columns, Gaussians
+from .em import one_hot
+from .independent import Bools, Columns, Gaussians
 
 # EM stops when the BIC rises by less than this share of it.
 TOLERANCE = 1e-8
@@ -185,11 +186,6 @@ def is_whole(memberships: Floats) -> bool:
     return bool(np.bincount(memberships.argmax(axis=1), minlength=k).min() > 0)
 
 
-def indicators(labels: Labels, k: int) -> Floats:
-    """Memberships that are 0 or 1."""
-    return (labels[:, None] == np.arange(k)).astype(np.float64)
-
-
 def random_mixture(model: Model, rng: np.random.Generator) -> Mixture:
     """Return a mixture around k random samples, in which a random half of the features are relevant (VarSelLCM)."""
     columns, n, k = model.columns, model.columns.n_samples, model.n_clusters
@@ -206,14 +202,26 @@ def random_mixture(model: Model, rng: np.random.Generator) -> Mixture:
 
 
 class Partition(NamedTuple):
-    """Labels and relevant features, the integrated likelihood of each feature minus that without clusters, and all.
+    """Labels and relevant features, which maximize the integrated complete-data likelihood.
 
-    `history` is the log integrated complete-data likelihood after each step.
+    Attributes
+    ----------
+    labels : ndarray of shape (n_samples,)
+        Cluster of each sample.
+    relevant : ndarray of shape (n_features,)
+        Whether each feature has its own distribution in every cluster.
+    gains : ndarray of shape (n_features,)
+        Increase of the log integrated likelihood of each feature by the clusters.
+    alone : float
+        Log integrated likelihood of a single cluster.
+    history : tuple of float
+        Log integrated complete-data likelihood after each step.
     """
 
     labels: Labels
     relevant: Bools
     gains: Floats
+    alone: float
     history: tuple[float, ...]
 
     @property
@@ -235,7 +243,7 @@ def integrated(model: Model, labels: Labels, prior: Floats) -> tuple[Floats, Flo
 
     sizes = np.bincount(labels, minlength=k)
     of_labels = gammaln(k / 2) - gammaln(n + k / 2) + (gammaln(sizes + 0.5) - gammaln(0.5)).sum()
-    return of_features(indicators(labels, k)), of_features(np.ones((n, 1))), float(of_labels)
+    return of_features(one_hot(labels, k)), of_features(np.ones((n, 1))), float(of_labels)
 
 
 def ascend(model: Model, labels: Labels, prior: Floats) -> Partition:
@@ -259,7 +267,7 @@ def ascend(model: Model, labels: Labels, prior: Floats) -> Partition:
         improve_integrated(
             values, prior[numbers], chosen.codes, chosen.starts, blocks, labels, model.n_clusters, MOST_PASSES
         )
-    return Partition(labels, relevant, gains, tuple(history))
+    return Partition(labels, relevant, gains, float(alone.sum()), tuple(history))
 
 
 def equal_blocks(columns: Columns, labels: Labels) -> Subset:

@@ -9,16 +9,17 @@ from sklearn.mixture import GaussianMixture
 
 from sparsecluster._kernels.integrated import improve_integrated
 from sparsecluster._kernels.levels import level_counts, level_sums
-from sparsecluster.methods._independent import (
+from sparsecluster._mixtures.em import one_hot
+from sparsecluster._mixtures.independent import (
     LEAST_PROBABILITY,
     Columns,
     coded_levels,
     scaled_numbers,
     scaled_sparse,
 )
-from sparsecluster.methods._mixture import Model, ascend, em, expect, indicators, integrated, maximize, random_mixture
+from sparsecluster._mixtures.selection import Model, ascend, em, expect, integrated, maximize, random_mixture
 from tests import naive
-from tests.helpers import mixture as twin
+from tests.helpers import selection as twin
 
 sparse = pytest.importorskip("scipy.sparse")
 
@@ -140,7 +141,7 @@ def test_no_other_distributions_are_more_likely(seed):
 
 def test_levels_that_do_not_occur_in_a_cluster_have_the_least_probability():
     levels = coded_levels(np.array([[0.0], [0.0], [1.0], [2.0], [np.nan]]))
-    found, likelihood = levels.fit(indicators(np.array([0, 0, 1, 1, 0]), 3))
+    found, likelihood = levels.fit(one_hot(np.array([0, 0, 1, 1, 0]), 3))
     free = 1 - 2 * LEAST_PROBABILITY
     np.testing.assert_allclose(found[:, 0], [free, LEAST_PROBABILITY, LEAST_PROBABILITY], rtol=1e-12)
     np.testing.assert_allclose(found[:, 1], [LEAST_PROBABILITY, *[(1 - LEAST_PROBABILITY) / 2] * 2], rtol=1e-12)
@@ -158,7 +159,7 @@ def test_a_sparse_matrix_has_the_distributions_of_its_dense_form():
     np.testing.assert_allclose(fits[0][1], fits[1][1], rtol=1e-10)
     values = [each.log_density(fit[0], relevant) for each, fit in zip((dense, thin), fits, strict=True)]
     np.testing.assert_allclose(*values, rtol=1e-9)
-    members = indicators(np.arange(30) % 2, 2)
+    members = one_hot(np.arange(30) % 2, 2)
     np.testing.assert_allclose(*[each.log_integral(members, np.ones(8)) for each in (dense, thin)], rtol=1e-9)
 
 
@@ -182,7 +183,7 @@ def test_no_step_of_em_lowers_the_bic(seed, shape):
 
 def test_em_ends_where_both_steps_agree():
     model = model_of(3, 2, missing=0.0)
-    found = em(model, indicators(np.arange(40) % 2, 2), 1000)
+    found = em(model, one_hot(np.arange(40) % 2, 2), 1000)
     again = maximize(model, found.memberships)
     np.testing.assert_array_equal(again.relevant, found.mixture.relevant)
     np.testing.assert_allclose(again.gaussians.means, found.mixture.gaussians.means, atol=1e-3)
@@ -204,7 +205,7 @@ def test_with_all_features_it_is_the_gaussian_mixture_of_scikit_learn():
     ).fit(table)  # fmt: skip
     own = Columns(scaled_numbers(table), coded_levels(np.zeros((70, 0))), np.arange(4))
     model = Model.of(own, 2, 1e-9)
-    ours = em(model, indicators(begin, 2), 5000, np.ones(4, bool))
+    ours = em(model, one_hot(begin, 2), 5000, np.ones(4, bool))
     likelihood = ours.bic + (1 + 2 * 2 * 4) * np.log(70) / 2
     assert likelihood == pytest.approx(70 * theirs.score(table), abs=1e-3)
     np.testing.assert_allclose(ours.memberships, theirs.predict_proba(table), atol=1e-2)
@@ -215,7 +216,7 @@ def test_a_cluster_never_loses_its_last_sample():
     for seed in range(20):
         rng = np.random.default_rng(seed)
         model = model_of(seed, 5, least=0.1, apart=4.0, n_categories=2)
-        found = em(model, indicators(naive.random_labels(rng, 40, 5), 5), 200)
+        found = em(model, one_hot(naive.random_labels(rng, 40, 5), 5), 200)
         assert np.unique(found.labels).size == 5
         lost += not found.is_whole
     # Where no step of EM has five clusters, the start is the result.
