@@ -357,6 +357,21 @@ def shuffled_samples(n: int, stream: int, seed: int) -> np.ndarray:
     return shuffled(np.tile(np.arange(n)[:, None], stream + 1), seed)[:, stream]
 
 
+# ---------------------------------------------------------------- trimmed K-means
+
+
+def kept_means(rows: np.ndarray, labels: np.ndarray, is_out: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
+    """Mean and number of the samples of every cluster that are not left out; zeros for a cluster without any."""
+    groups = [rows[(labels == c) & ~is_out] for c in range(k)]
+    means = [group.mean(axis=0) if len(group) else np.zeros(rows.shape[1]) for group in groups]
+    return np.array(means), np.array([len(group) for group in groups])
+
+
+def center_distances(rows: np.ndarray, centers: np.ndarray) -> np.ndarray:
+    """|x_i - c_k|^2 of every sample and center."""
+    return np.array([[sum((x - c) ** 2) for c in centers] for x in rows])
+
+
 # ---------------------------------------------------------------- PROCLUS
 
 

@@ -212,6 +212,7 @@ def test_the_table_is_read_once(monkeypatch, estimator):
 GIVEN = {
     "sas": {"n_features_to_select": 20},
     "sparse-kmeans": {"l1_bound": 4.0},
+    "rskc": {"l1_bound": 4.0},
     "sparse-hierarchical": {"l1_bound": 4.0},
     "sparse-kmedoids": {"l1_bound": 4.0},
     "cosa-common": {"penalty": 0.3},

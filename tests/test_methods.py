@@ -129,7 +129,8 @@ def test_a_method_that_does_not_select_uses_every_column_that_is_not_constant(na
 SELECTIVE = {
     "sparse-kmeans": {"l1_bound": 3.0},
     "sparse-kmedoids": {"l1_bound": 3.0},
-    "xie": {"variance_penalty": 5.0},
+    "rskc": {"l1_bound": 3.0},
+    "xie": {"variance_penalty": 12.0},
 }
 
 

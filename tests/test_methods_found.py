@@ -24,8 +24,9 @@ WITH_CONSTANTS = np.insert(CORNERS, [0, 9], [5.0, 1e300], axis=1)
 # Sparse hierarchical clustering weighs features by the one direction in which pairs of samples spread most. In a
 # triangle there are two, and it takes the features of one group.
 SEES_ONE_DIRECTION = ("sparse-hierarchical",)
-# IF-PCA looks at k - 1 directions, each made as long as the others. Of groups in a row the second is noise.
-SEES_TWO_DIRECTIONS = ("if-pca",)
+# IF-PCA looks at k - 1 directions and i-IF-Learn at k + 2, each made as long as the others. Of groups in a row all but
+# the first are noise.
+SEES_TWO_DIRECTIONS = ("if-pca", "i-if-learn")
 
 
 @pytest.mark.parametrize("name", [name for name in METHODS if name not in SEES_ONE_DIRECTION])
@@ -103,7 +104,7 @@ def test_features_with_weight_are_those_chosen(name):
     if hasattr(found, "feature_weights_"):
         assert (found.feature_weights_ >= 0).all()
         np.testing.assert_array_equal(found.feature_weights_ > 0, found.support_)
-    weighs = name.startswith(("sparse-", "cosa", "regularized"))
+    weighs = name.startswith(("sparse-", "cosa", "regularized", "rskc"))
     assert hasattr(found, "feature_weights_") == weighs
 
 

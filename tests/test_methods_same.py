@@ -23,8 +23,13 @@ pytestmark = pytest.mark.usefixtures("less_work")
 SOME = HARD[::2, ::3]
 ANYTHING = pytest.mark.parametrize("name", those(takes="anything"))
 # What a fit tunes on copies or samples, or from many starts, which threads share.
-ON_COPIES = ("sas", "sparse-kmeans", "sparse-hierarchical", "sparse-kmedoids", "cosa-common", "regularized-kmeans")
+ON_COPIES = (
+    *("sas", "sparse-kmeans", "rskc", "sparse-hierarchical", "sparse-kmedoids", "cosa-common"),
+    "regularized-kmeans",
+)
 TUNES = (*ON_COPIES, *MIXTURES)
+# i-IF-Learn has nothing to tune, but its threads share the random sets of features.
+SHARES_WORK = (*TUNES, "i-if-learn")
 
 
 def matrices(table):
@@ -120,6 +125,7 @@ def test_nothing_stays_of_an_earlier_table_after_matrices(name):
 GIVEN = {
     "sas": {"n_features_to_select": 5},
     "sparse-kmeans": {"l1_bound": 2.0},
+    "rskc": {"l1_bound": 2.0},
     "sparse-hierarchical": {"l1_bound": 2.0},
     "sparse-kmedoids": {"l1_bound": 2.0},
     "cosa-common": {"penalty": 0.3},
@@ -169,7 +175,7 @@ def test_threads_do_not_change_the_answer(pools, name):
     one = quick(name, n_jobs=1).fit(HARD)
     assert pools == []
     two = quick(name, n_jobs=2).fit(HARD)
-    assert set(pools) == ({2} if name in TUNES else set())
+    assert set(pools) == ({2} if name in SHARES_WORK else set())
     assert_equal_attributes(one, two)
 
 
@@ -265,6 +271,7 @@ def test_shared_parameters_are_refused_before_the_table_is_looked_at(name, param
 WORK = {
     "sas": "_search.solve.choose_size",
     "sparse-kmeans": "methods._bounded.tuned",
+    "rskc": "methods._bounded.tuned",
     "sparse-hierarchical": "methods._bounded.tuned",
     "sparse-kmedoids": "methods._bounded.tuned",
     "cosa": "methods.cosa.by_pair",
@@ -272,6 +279,7 @@ WORK = {
     "regularized-kmeans": "methods.regularized.start",
     **dict.fromkeys(MIXTURES, "methods._penalized.follow"),
     "if-pca": "methods.ifpca.null_statistics",
+    "i-if-learn": "methods.ifpca.null_statistics",
     "proclus": "methods.proclus.candidates_of",
     "varsel": "methods.varsel.short_runs",
     "spectral-gem": "methods.spectral_gem.graph_spectrum",

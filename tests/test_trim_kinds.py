@@ -137,6 +137,7 @@ WILD = np.vstack([CORNERS, 40.0 * np.where(np.arange(40) % 2, 1.0, -1.0)])
 GIVEN = {
     "sas": {"n_features_to_select": 24},
     "sparse-kmeans": {"l1_bound": 4.0},
+    "rskc": {"l1_bound": 4.0},
     "sparse-hierarchical": {"l1_bound": 4.0},
     "sparse-kmedoids": {"l1_bound": 4.0},
     "cosa-common": {"penalty": 0.3},

@@ -52,6 +52,9 @@ NOTES = """
 - **Sparse K-means.** The weights are computed in closed form instead of by bisection. The path over the bounds goes
   from large to small, and each bound starts from the labels of the one before. At the chosen bound there are 20 starts,
   and the best objective wins; on the reference data it is never below that of R's `sparcl`.
+- **RSKC.** Every start is followed through all alternations, and two solutions are compared on the samples that both of
+  them keep, whereas R's `RSKC` follows the best of 200 starts of trimmed K-means. The bound is tuned as for sparse
+  K-means; R leaves it to the user. Missing values, which R accepts, are refused.
 - **Sparse hierarchical clustering.** The iteration continues until the objective converges, whereas `sparcl` stops
   after 15 steps. The permuted copies permute samples within features, as the paper describes, whereas `sparcl` permutes
   pairs of samples.
@@ -60,6 +63,12 @@ NOTES = """
   it divides every feature by its mean dissimilarity. `penalty=0.2` is the authors' value.
 - **Regularized K-means.** The group lasso on the centers is solved exactly for clusters of any size. The adaptive
   weights use the centers of plain K-means, as in the paper; stability selection follows the authors' code.
+- **Penalized mixtures** (`pan-shen`, `wang-zhu`, `ahp-gmm`, `xie`, `pairwise-fusion`). One EM algorithm serves all of
+  them, and every M-step is solved exactly, also under pairwise fusion, where the paper and R's `PARSE` approximate
+  absolute values. With many more features than samples EM hardly leaves its start, so it starts from K-means, K-means
+  on random subsets of the features, SAS clustering and annealed EM. The penalty is chosen by the BIC of the mixture as
+  in the papers. Adaptive weights come from the mixture without a penalty that the same start leads to, and starts are
+  compared by the BIC.
 - **Mixture with variable selection.** The model and both criteria are those of VarSelLCM, without the Poisson
   distribution for integers. Starts are of several kinds, and moves of single samples by the integrated likelihood help
   EM out of local maxima, which matters if there are many features. Variances have a lower bound, whereas VarSelLCM
@@ -67,6 +76,8 @@ NOTES = """
   relevant.
 - **IF-PCA.** The null distribution has 100,000 simulated values and is kept for each n, whereas the authors simulate
   100 p values in every run.
+- **i-IF-Learn.** It follows the authors' program, including two details that its docstring explains. Higher criticism
+  and the null distribution are those of `IFPCA`, so that the start is always the same, and K-means has 100 starts.
 - **PROCLUS.** Columns are standardized, and the best of ten runs is returned. The number of features per cluster, which
   the paper assumes to be known, is chosen by a BIC unless it is given. Outliers are marked, and have the label -1 only
   with `outliers=True`. As in the paper, bad medoids are replaced until 20 replacements in a row have failed, and the

@@ -13,10 +13,12 @@ __all__ = [
     "PROCLUS",
     "Comparison",
     "ExpressionScaler",
+    "IIFLearn",
     "PairwiseFusionMixture",
     "PanShenMixture",
     "PlainClustering",
     "RegularizedKMeans",
+    "RobustSparseKMeans",
     "SASClustering",
     "ScreenedClustering",
     "SparseHierarchical",
@@ -45,6 +47,7 @@ if TYPE_CHECKING:
     from .inspection.compare import Comparison, compare_methods
     from .io.models import load_model, save_model
     from .methods.cosa import COSA
+    from .methods.i_if_learn import IIFLearn
     from .methods.ifpca import IFPCA
     from .methods.pairwise_fusion import PairwiseFusionMixture
     from .methods.pan_shen import PanShenMixture
@@ -52,6 +55,7 @@ if TYPE_CHECKING:
     from .methods.proclus import PROCLUS
     from .methods.registry import METHODS, make_method
     from .methods.regularized import RegularizedKMeans
+    from .methods.robust_sparse_kmeans import RobustSparseKMeans
     from .methods.sas import SASClustering
     from .methods.screened import ScreenedClustering
     from .methods.sparse_hierarchical import SparseHierarchical
@@ -72,12 +76,14 @@ _HOMES = {
     "TuningCurve": "_search.curve",
     "COSA": "methods.cosa",
     "IFPCA": "methods.ifpca",
+    "IIFLearn": "methods.i_if_learn",
     "METHODS": "methods.registry",
     "PairwiseFusionMixture": "methods.pairwise_fusion",
     "PanShenMixture": "methods.pan_shen",
     "PROCLUS": "methods.proclus",
     "PlainClustering": "methods.plain",
     "RegularizedKMeans": "methods.regularized",
+    "RobustSparseKMeans": "methods.robust_sparse_kmeans",
     "SASClustering": "methods.sas",
     "ScreenedClustering": "methods.screened",
     "SparseHierarchical": "methods.sparse_hierarchical",

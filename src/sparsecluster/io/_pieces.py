@@ -8,12 +8,14 @@ from .._data.profiles import Profile, Profiles
 from .._search.curve import TuningCurve
 from ..methods._components import Components
 from ..methods._penalized import GaussianClusters
+from ..methods.i_if_learn import IIFLearn
 from ..methods.ifpca import IFPCA, Projected
 from ..methods.pairwise_fusion import PairwiseFusionMixture
 from ..methods.pan_shen import PanShenMixture
 from ..methods.plain import PlainClustering
 from ..methods.proclus import PROCLUS, ProjectedMedoids
 from ..methods.regularized import RegularizedKMeans, ShrunkenCenters
+from ..methods.robust_sparse_kmeans import RobustSparseKMeans
 from ..methods.sas import SASClustering
 from ..methods.screened import ScreenedClustering
 from ..methods.sparse_kmeans import SparseKMeans
@@ -30,7 +32,9 @@ CLUSTERS: dict[type, Any] = {
     ScreenedClustering: Profiles,
     PlainClustering: Profiles,
     RegularizedKMeans: ShrunkenCenters,
+    RobustSparseKMeans: ShrunkenCenters,
     IFPCA: Projected,
+    IIFLearn: Profiles,
     PanShenMixture: GaussianClusters,
     WangZhuMixture: GaussianClusters,
     XieMixture: GaussianClusters,
@@ -46,8 +50,9 @@ SAVED = (
     *("n_features_in_", "feature_names_in_", "labels_", "support_", "feature_scores_", "feature_weights_"),
     *("cluster_centers_", "objective_", "n_iter_", "gap_curve_", "bic_curve_", "instability_curve_", "l1_bound_"),
     *("penalty_", "p_values_", "statistics_", "n_clusters_", "n_clusters_curve_", "core_support_", "core_size_"),
-    *("core_curve_", "outlier_scores_", "is_outlier_"),
-    *("memberships_", "means_", "variances_", "mixture_weights_", "separates_", "bic_", "loglik_", "variance_penalty_"),
+    *("core_curve_", "outlier_scores_", "memberships_", "weighted_outliers_", "unweighted_outliers_"),
+    *("is_outlier_", "trimmed_centers_", "f_p_values_", "ks_p_values_"),
+    *("means_", "variances_", "mixture_weights_", "separates_", "bic_", "loglik_", "variance_penalty_"),
     *("cluster_features_", "medoids_", "n_dimensions_", "feature_gains_"),
     *("one_cluster_bic_", "micl_", "one_cluster_micl_"),
 )

@@ -118,8 +118,8 @@ class NearestCluster:
 
             d_a(i, C) = mean_{j in C} delta_a(i, j) - (1/2) mean_{j, j' in C} delta_a(j, j'),
 
-        which for squared differences is the squared distance to the center of the cluster. `IFPCA` and
-        `RegularizedKMeans` use the centers that they compute during `fit` instead.
+        which for squared differences is the squared distance to the center of the cluster. `IFPCA`,
+        `RegularizedKMeans` and `RobustSparseKMeans` use the centers that they compute during `fit` instead.
 
         Parameters
         ----------

@@ -12,7 +12,7 @@ from .._clusterers.kmeans import kmeans
 from .._data.centers import means
 from .._data.reading import Reading
 from .._features.features import Rows
-from .._utils.arrays import Floats
+from .._utils.arrays import Floats, Subset
 from .._utils.checks import check_count
 from .._utils.parameters import rng_of
 from ._base import SparseClusterer
@@ -20,6 +20,7 @@ from ._clusters import NClusters
 from ._mixins import CompleteNumbers, NearestCluster
 from ._result import Array, Order, Result, have_shapes
 from ._screening import (
+    Screening,
     by_higher_criticism,
     higher_criticism,
     ks_statistics,
@@ -162,9 +163,8 @@ class IFPCA(CompleteNumbers, NearestCluster, SparseClusterer):
 
     def _solve(self, reading: Reading, k: int) -> Result:
         table = self._complete_table(reading)
-        n, rng = len(table), rng_of(self.random_state)
-        screening = ks_test(table, null_statistics("ks", n, ks_statistics)[:, 0])
-        subset = by_higher_criticism(screening.p_values, n)
+        rng = rng_of(self.random_state)
+        screening, subset = influential(table)
         vectors, directions = leading(standardized(table[:, subset]), k - 1)
         labels = kmeans(Rows(vectors, np.ones(vectors.shape[1])), k, rng, n_starts=int(self.n_init))
         centers = means(vectors, labels, k)
@@ -178,10 +178,16 @@ class IFPCA(CompleteNumbers, NearestCluster, SparseClusterer):
         arrays = {
             "statistics_": Array(screening.statistics, ("feature",), np.nan),
             "p_values_": Array(screening.p_values, ("feature",), np.nan),
-            "higher_criticism_": Array(higher_criticism(screening.p_values, n), ("feature",), np.nan),
+            "higher_criticism_": Array(higher_criticism(screening.p_values, len(table)), ("feature",), np.nan),
             "embedding_": Array(vectors, ("sample", None), np.nan),
         }
         return Result(reading.source.features(), labels, subset, k, arrays=arrays, clusters=clusters)
+
+
+def influential(table: Floats) -> tuple[Screening, Subset]:
+    """Test each feature by the Kolmogorov-Smirnov statistic, and choose features by higher criticism."""
+    screening = ks_test(table, null_statistics("ks", len(table), ks_statistics)[:, 0])
+    return screening, by_higher_criticism(screening.p_values, len(table))
 
 
 def leading(table: Floats, count: int) -> tuple[Floats, Floats]:

@@ -10,12 +10,14 @@ from typing import Any, Literal, NamedTuple
 from ._base import SparseClusterer
 from ._clusters import NClusters
 from .cosa import COSA
+from .i_if_learn import IIFLearn
 from .ifpca import IFPCA
 from .pairwise_fusion import PairwiseFusionMixture
 from .pan_shen import PanShenMixture
 from .plain import PlainClustering
 from .proclus import PROCLUS
 from .regularized import RegularizedKMeans
+from .robust_sparse_kmeans import RobustSparseKMeans
 from .sas import SASClustering
 from .screened import ScreenedClustering
 from .sparse_hierarchical import SparseHierarchical
@@ -70,6 +72,15 @@ MOMENTS = "Verzelen and Arias-Castro (2017), Detection and feature selection in 
 METHODS: dict[str, Method] = {
     "sas": Method("SAS clustering", SASClustering, SAS, "anything", True, True),
     "sparse-kmeans": Method("Sparse K-means", SparseKMeans, FRAMEWORK, "coordinates", True, True),
+    "rskc": Method(
+        "Robust sparse K-means",
+        RobustSparseKMeans,
+        "Kondo, Salibian-Barrera and Zamar (2016), RSKC: an R package for a robust and sparse K-means clustering "
+        "algorithm",
+        "numbers",
+        True,
+        True,
+    ),
     "sparse-hierarchical": Method(
         "Sparse hierarchical clustering", SparseHierarchical, FRAMEWORK, "anything", True, False
     ),
@@ -153,6 +164,14 @@ METHODS: dict[str, Method] = {
         "IF-PCA-HCT",
         IFPCA,
         "Jin and Wang (2016), Influential features PCA for high dimensional clustering",
+        "numbers",
+        True,
+        True,
+    ),
+    "i-if-learn": Method(
+        "i-IF-Learn",
+        IIFLearn,
+        "Ma, Wang and Fan (2026), i-IF-Learn, arXiv 2603.24025",
         "numbers",
         True,
         True,
