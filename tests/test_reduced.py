@@ -10,8 +10,8 @@ from sklearn.mixture import GaussianMixture
 
 from sparsecluster import PlainClustering, ReducedClustering, rand_index
 from sparsecluster.datasets import shifted_groups
-from sparsecluster.methods._gaussian_mixture import COVARIANCES, fit_form, n_parameters, ward
 from sparsecluster.methods._nmf import amounts_of
+from sparsecluster.methods._reduced_mixtures import FORMS, fit_form, n_parameters, ward
 from sparsecluster.methods._result import NoClustersError
 from tests import naive
 from tests.helpers.common import refuses
@@ -96,7 +96,7 @@ def test_the_curve_is_the_bic_of_a_mixture_in_some_components_and_of_gaussians_i
     points = np.column_stack([fit(HARD, n_components=4).embedding_, scores(HARD)[:, 4:20]])
     alone = norm.logpdf(points, scale=points.std(axis=0)).sum() - points.shape[1] * np.log(45)
     for q, score in zip(curve.values.tolist(), curve.score, strict=True):
-        fits = [fit_form(form, points[:, :q], ward(points[:, :q], 3, None), 3, 500) for form in COVARIANCES]
+        fits = [fit_form(form, points[:, :q], ward(points[:, :q], 3, None), 3, 500) for form in FORMS]
         expected = max(bic_by_hand(points, q, each, each.covariance) for each in fits if each is not None)
         assert score == pytest.approx(expected - alone, abs=1e-3)
     assert curve.values.tolist() == [1, 2, 3, 4]

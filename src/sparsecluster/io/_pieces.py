@@ -7,8 +7,8 @@ from typing import Any
 from .._data.profiles import Profile, Profiles
 from .._search.curve import TuningCurve
 from ..methods._components import Components
-from ..methods._gaussian_mixture import Gaussians
 from ..methods._penalized import GaussianClusters
+from ..methods._reduced_mixtures import Gaussians
 from ..methods._reduction import ReducedClusters, Reduction
 from ..methods.i_if_learn import IIFLearn
 from ..methods.ifpca import IFPCA, Projected

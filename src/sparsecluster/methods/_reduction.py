@@ -13,8 +13,8 @@ from sklearn.decomposition import PCA
 from .._data.centers import means
 from .._search.curve import TuningCurve
 from .._utils.arrays import Floats, Labels, Subset
-from ._gaussian_mixture import Gaussians, Mixture
 from ._nmf import amounts_of, ranks, unit_length
+from ._reduced_mixtures import Gaussians, Mixture
 from ._result import Array, Order, have_shapes
 
 How = Literal["pca", "shift", "ranks"]

@@ -21,9 +21,9 @@ from ._base import SparseClusterer
 from ._clusters import NClusters
 from ._criteria.choice import Choice, warn
 from ._criteria.refit import fit_each
-from ._gaussian_mixture import Mixture, fit_mixture
 from ._mixins import CompleteNumbers, SoftMemberships
 from ._nmf import Factors, factorize, last_stable, stability, strongest
+from ._reduced_mixtures import Mixture, fit_mixture
 from ._reduction import (
     How,
     Placed,

@@ -3,29 +3,27 @@
 from __future__ import annotations
 
 import math
-import warnings
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy.cluster.hierarchy import linkage
 from scipy.special import logsumexp
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.mixture import GaussianMixture
 
 from .._clusterers.hierarchical import cut
 from .._clusterers.kmeans import kmeans
 from .._data.centers import means
 from .._features.features import Rows
+from .._mixtures.gaussian import MODELS, by_cluster, fit
 from .._utils.arrays import Floats, Labels
 
-# Equal balls, and the forms of scikit-learn.
-COVARIANCES = ("equal", "spherical", "diag", "tied", "full")
+# Equal balls, and the forms of scikit-learn, with their names in mclust.
+FORMS = {"equal": "EII", "spherical": "VII", "diag": "VVI", "tied": "EEE", "full": "VVV"}
 # With more points, the tree is built for a random part of them, and the others join the nearest cluster.
 MOST_MERGED = 2000
-# EM stops when the mean log-likelihood of a point changes by less.
-TOLERANCE = 1e-5
-# What is added to variances, as a share of the largest variance of a coordinate.
-ADDED = 1e-10
+# EM stops when the log likelihood changes by less than this share.
+TOLERANCE = 1e-7
+# The smallest variance of a coordinate, as a share of the largest one.
+LEAST = 1e-10
 # A cluster that is thinner than this share of the spread of all points in some direction is considered degenerate.
 THIN = 1e-5
 
@@ -78,7 +76,7 @@ def fit_mixture(points: Floats, k: int, rng: np.random.Generator, max_iter: int)
     those of K-means, as equal balls of equal weight.
     """
     start = ward(points, k, rng)
-    fits = (fit_form(form, points, start, k, max_iter) for form in COVARIANCES)
+    fits = (fit_form(form, points, start, k, max_iter) for form in FORMS)
     proper = [fit for fit in fits if fit is not None]
     return max(proper, key=lambda fit: fit.gain) if proper else as_balls(points, start, k)
 
@@ -97,101 +95,40 @@ def ward(points: Floats, k: int, rng: np.random.Generator) -> Labels:
 def fit_form(form: str, points: Floats, start: Labels, k: int, max_iter: int) -> Mixture | None:
     """Fit a mixture with one form of the covariance from given labels; None if it degenerates."""
     n, q = points.shape
-    spread = variances(points)
-    added = ADDED * float(spread.max())
-    try:
-        if form == "equal":
-            gaussians, n_iter = equal_balls(points, start, k, added, max_iter)
-        else:
-            gaussians, n_iter = by_scikit_learn(form, points, start, k, added, max_iter)
-    except (ValueError, np.linalg.LinAlgError):
-        # A covariance matrix cannot be inverted.
+    middle, spread = points.mean(axis=0), variances(points)
+    columns = np.ascontiguousarray((points - middle).T)
+    found = fit(columns, FORMS[form], by_cluster(start, k), TOLERANCE, max_iter)
+    if not found.is_regular:
         return None
+    gaussians = Gaussians(found.shares, found.means + middle, roots_of(found.covariances))
     joint = gaussians.log_joint(points)
     labels = joint.argmax(axis=1).astype(np.int32)
     if np.bincount(labels, minlength=k).min() < fewest(form, q) or is_thin(gaussians.roots, spread):
         return None
     likelihood = float(logsumexp(joint, axis=1).sum())
-    return Mixture(gaussians, labels, gain(likelihood, n_parameters(form, k, q), spread, n), form, n_iter)
+    return Mixture(gaussians, labels, gain(likelihood, n_parameters(form, k, q), spread, n), form, found.n_iter)
 
 
-def by_scikit_learn(
-    form: str, points: Floats, start: Labels, k: int, added: float, max_iter: int
-) -> tuple[Gaussians, int]:
-    """Fit a mixture of scikit-learn from given labels; returns it and the number of steps."""
-    model = GaussianMixture(
-        k,
-        covariance_type=form,
-        tol=TOLERANCE,
-        reg_covar=added,
-        max_iter=max_iter,
-        weights_init=np.bincount(start, minlength=k) / len(points),
-        means_init=means(points, start, k),
-        precisions_init=precisions(form, points, start, k, added),
-    )
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        model.fit(points)
-    roots = full_roots(form, model.precisions_cholesky_, k, points.shape[1])
-    return Gaussians(model.weights_, model.means_, roots), int(model.n_iter_)
-
-
-def equal_balls(points: Floats, start: Labels, k: int, added: float, max_iter: int) -> tuple[Gaussians, int]:
-    """Fit a mixture whose Gaussians have the same spherical covariance, which scikit-learn does not have."""
-    n, q = points.shape
-    shares, reached = np.eye(k)[start], -np.inf
-    for n_iter in range(1, max_iter + 1):  # noqa: B007  (used after the loop)
-        counts = shares.sum(axis=0)
-        if counts.min() < 1.0 / n:
-            raise ValueError("A cluster has become empty.")
-        centers = shares.T @ points / counts[:, None]
-        apart = ((points[:, None] - centers) ** 2).sum(axis=2)
-        root = 1.0 / math.sqrt((shares * apart).sum() / (n * q) + added)
-        gaussians = Gaussians(counts / n, centers, np.broadcast_to(root * np.eye(q), (k, q, q)).copy())
-        joint = np.log(gaussians.weights) + q * (math.log(root) - 0.5 * math.log(2.0 * math.pi)) - 0.5 * root**2 * apart
-        total = logsumexp(joint, axis=1, keepdims=True)
-        shares, before, reached = np.exp(joint - total), reached, float(total.mean())
-        if reached - before < TOLERANCE:
-            break
-    return gaussians, n_iter
+def roots_of(covariances: Floats) -> Floats:
+    """Return the roots of the precision matrices, given covariances of shape (k, q, q) or variances of shape (k, q)."""
+    if covariances.ndim == 2:
+        return np.stack([np.diag(1.0 / np.sqrt(each)) for each in covariances])
+    return np.linalg.inv(np.linalg.cholesky(covariances)).transpose(0, 2, 1)
 
 
 def variances(points: Floats) -> Floats:
     """Return the variance of each coordinate, above 0 also for one in which all points are equal."""
     spread = points.var(axis=0)
-    return np.maximum(spread, ADDED * spread.max())
-
-
-def precisions(form: str, points: Floats, labels: Labels, k: int, added: float) -> Any:
-    """Return the inverse covariances of the clusters in the shape that scikit-learn expects for the form."""
-    within = points - means(points, labels, k)[labels]
-    counts, unit = np.bincount(labels, minlength=k), np.eye(points.shape[1])
-    if form == "tied":
-        return np.linalg.inv(within.T @ within / len(points) + added * unit)
-    if form == "full":
-        parts = (within[labels == c] for c in range(k))
-        return np.stack([np.linalg.inv(part.T @ part / len(part) + added * unit) for part in parts])
-    squares = np.stack([(within[labels == c] ** 2).sum(axis=0) / counts[c] for c in range(k)]) + added
-    return 1.0 / (squares if form == "diag" else squares.mean(axis=1))
-
-
-def full_roots(form: str, roots: Floats, k: int, q: int) -> Floats:
-    """Return the roots of the precision matrices in full, whatever the form."""
-    if form == "full":
-        return np.asarray(roots)
-    if form == "tied":
-        return np.broadcast_to(roots, (k, q, q)).copy()
-    return np.stack([np.diag(np.broadcast_to(root, q)) for root in roots])
+    return np.maximum(spread, LEAST * spread.max())
 
 
 def n_parameters(form: str, k: int, q: int) -> int:
     """Return the number of free parameters of a mixture.
 
-    >>> [n_parameters(form, k=3, q=2) for form in COVARIANCES]
+    >>> [n_parameters(form, k=3, q=2) for form in FORMS]
     [9, 11, 14, 11, 17]
     """
-    square = q * (q + 1) // 2
-    return k - 1 + k * q + {"equal": 1, "spherical": k, "diag": k * q, "tied": square, "full": k * square}[form]
+    return k - 1 + k * q + MODELS[FORMS[form]].n_parameters(k, q)
 
 
 def fewest(form: str, q: int) -> int:
