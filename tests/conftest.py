@@ -48,6 +48,10 @@ class Reference:
         every = json.loads((HERE / "proclus_reference.json").read_text())["results"]
         return [each for each in every if each["data"] == data]
 
+    def varsel(self, data: str, criterion: str) -> list[dict[str, Any]]:
+        """The results of VarSelLCM by one of its criteria, for every number of clusters."""
+        return [each for each in stored("varsel_reference.json", data) if each["method"] == criterion]
+
     def choices(self, method: str) -> list[dict[str, Any]]:
         """All choices of the number of clusters by a function of another program."""
         every = json.loads((HERE / "k_reference.json").read_text())

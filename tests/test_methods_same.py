@@ -293,6 +293,7 @@ WORK = {
     "proclus": "methods.proclus.candidates_of",
     "reduced": "methods.reduced.principal",
     "reduced-nmf": "methods.reduced.factorize",
+    "varsel": "methods.varsel.short_runs",
     "spectral-gem": "methods.spectral_gem.graph_spectrum",
     **dict.fromkeys((name for name in METHODS if name.startswith("screened")), "methods.screened.screen"),
     **dict.fromkeys(("kmeans", "kmeans++", "complete", "ward", "spectral"), "_clusterers.own.prepared"),

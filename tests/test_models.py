@@ -49,6 +49,7 @@ VARIANTS = {
         {"reduction": "nmf"},
         {"reduction": "nmf", "nonnegative": "ranks"},
     ],
+    "VarSelMixture": [{"n_init": 5}, {"n_init": 5, "criterion": "micl"}],
     "ScreenedClustering": [{"test": "variance"}, {"test": "variance", "threshold": 3}],
     "PlainClustering": [
         {"algorithm": "kmeans++"},

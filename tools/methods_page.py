@@ -73,6 +73,11 @@ NOTES = """
   and the clusters before the step, whereas R's `clustvarsel` starts from model-based hierarchical clustering. Several
   numbers of clusters are searched separately and compared by their evidence, whereas `clustvarsel` takes the best
   number in every step. One feature always remains.
+- **Mixture with variable selection.** The model and both criteria are those of VarSelLCM, without the Poisson
+  distribution for integers. Starts are of several kinds, and moves of single samples by the integrated likelihood help
+  EM out of local maxima, which matters if there are many features. Variances have a lower bound, whereas VarSelLCM
+  discards runs in which a standard deviation falls below 0.0001. No cluster is empty, and at least one feature is
+  relevant.
 - **IF-PCA.** The null distribution has 100,000 simulated values and is kept for each n, whereas the authors simulate
   100 p values in every run.
 - **i-IF-Learn.** It follows the authors' program, including two details that its docstring explains. Higher criticism

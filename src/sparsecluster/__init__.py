@@ -28,6 +28,7 @@ __all__ = [
     "SparseKMedoids",
     "SpectralGem",
     "TuningCurve",
+    "VarSelMixture",
     "WangZhuMixture",
     "XieMixture",
     "__version__",
@@ -65,6 +66,7 @@ if TYPE_CHECKING:
     from .methods.sparse_kmeans import SparseKMeans
     from .methods.sparse_kmedoids import SparseKMedoids
     from .methods.spectral_gem import SpectralGem
+    from .methods.varsel import VarSelMixture
     from .methods.wang_zhu import WangZhuMixture
     from .methods.xie import XieMixture
     from .metrics import adjusted_rand_index, error_rate, rand_index, symmetric_difference
@@ -94,6 +96,7 @@ _HOMES = {
     "SparseKMeans": "methods.sparse_kmeans",
     "SparseKMedoids": "methods.sparse_kmedoids",
     "SpectralGem": "methods.spectral_gem",
+    "VarSelMixture": "methods.varsel",
     "WangZhuMixture": "methods.wang_zhu",
     "XieMixture": "methods.xie",
     "adjusted_rand_index": "metrics",

@@ -1,1 +1,1 @@
-"""Gaussian mixtures with diagonal covariances and a penalty: one EM algorithm, and the penalties that it takes."""
+"""Mixtures whose features are independent within clusters: penalized Gaussian ones, and those that select features."""

@@ -30,6 +30,7 @@ PARAMETERS = {
 CRITERIA = {
     "gap": "gap statistic",
     "bic": "Bayesian information criterion",
+    "micl": "integrated complete-data likelihood",
     "agreement": "agreement (adjusted Rand index)",
 }
 # Up to this many values, each of them is marked.

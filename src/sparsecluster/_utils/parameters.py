@@ -17,7 +17,6 @@ CHOICES = {
     "gap": ["between", "within"],
     "null": ["refit", "fixed"],
     "rule": ["max", "1se"],
-    "criterion": ["gap", "bic"],
     "compare": ["chosen", "all"],
     "objective": ["auto", "share", "amount"],
 }

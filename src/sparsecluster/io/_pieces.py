@@ -6,6 +6,7 @@ from typing import Any
 
 from .._data.profiles import Profile, Profiles
 from .._search.curve import TuningCurve
+from ..methods._components import Components
 from ..methods._penalized import GaussianClusters
 from ..methods._reduction import ReducedClusters, Reduction
 from ..methods.i_if_learn import IIFLearn
@@ -22,6 +23,7 @@ from ..methods.sas import SASClustering
 from ..methods.screened import ScreenedClustering
 from ..methods.sparse_kmeans import SparseKMeans
 from ..methods.sparse_kmedoids import SparseKMedoids
+from ..methods.varsel import VarSelMixture
 from ..methods.wang_zhu import WangZhuMixture
 from ..methods.xie import XieMixture
 
@@ -43,6 +45,7 @@ CLUSTERS: dict[type, Any] = {
     PROCLUS: ProjectedMedoids,
     RafteryDean: GaussianComponents,
     ReducedClustering: ReducedClusters,
+    VarSelMixture: Components,
 }
 # Other classes that do it for some of them, depending on their parameters.
 OTHER_CLUSTERS: dict[type, tuple[Any, ...]] = {ScreenedClustering: (Projected,)}
@@ -58,6 +61,6 @@ SAVED = (
     *("is_outlier_", "trimmed_centers_", "f_p_values_", "ks_p_values_"),
     *("means_", "variances_", "mixture_weights_", "separates_", "bic_", "loglik_", "variance_penalty_"),
     *("cluster_features_", "medoids_", "n_dimensions_"),
-    *("evidence_", "covariance_model_"),
+    *("evidence_", "covariance_model_", "feature_gains_", "one_cluster_bic_", "micl_", "one_cluster_micl_"),
     *("components_", "n_components_", "components_curve_", "alpha_"),
 )

@@ -26,6 +26,7 @@ from .sparse_hierarchical import SparseHierarchical
 from .sparse_kmeans import SparseKMeans
 from .sparse_kmedoids import SparseKMedoids
 from .spectral_gem import SpectralGem
+from .varsel import VarSelMixture
 from .wang_zhu import WangZhuMixture
 from .xie import XieMixture
 
@@ -157,7 +158,18 @@ METHODS: dict[str, Method] = {
         "numbers",
         True,
         True,
-        soft=True,
+        True,
+    ),
+    "varsel": Method(
+        "Mixture with variable selection",
+        VarSelMixture,
+        "Marbac, Sedki and Patin (2020), Variable selection for mixed data clustering: application in human population "
+        "genomics; Marbac and Sedki (2017), Variable selection for model-based clustering using the integrated "
+        "complete-data likelihood",
+        "coordinates",
+        True,
+        True,
+        True,
     ),
     "if-pca": Method(
         "IF-PCA-HCT",

@@ -297,6 +297,7 @@ class SASClustering(NearestCluster, SparseClusterer):
     def _check(self) -> None:
         super()._check()
         check_choice("search", self.search, ["path", "grid", "golden"])
+        check_choice("criterion", self.criterion, ["gap", "bic"])
         if self._wants_core() and self.core_agreement is None:
             raise ValueError("core_agreement is None, but the core is to be selected. Use a number such as 0.9.")
         if self._by_amount() and self.gap == "within":

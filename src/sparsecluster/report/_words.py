@@ -14,7 +14,7 @@ SMALL_CLUSTER, NEARLY_ALL, LITTLE = 3, 0.9, 0.05
 # The number of core features that are named, and the length at which names are truncated.
 CORE_NAMED, LONGEST_NAME = 15, 40
 # Criteria in a sentence; others are called by their name.
-CRITERIA = {"bic": "the BIC", "gap": "the gap statistic"}
+CRITERIA = {"bic": "the BIC", "gap": "the gap statistic", "micl": "the integrated complete-data likelihood"}
 # What is said of features, by whether their number was chosen and whether it is 1.
 VERBS = {
     (True, False): "differ between the clusters",
