@@ -11,7 +11,7 @@ PAGE = FOLDER / "index.md"
 # What a page shows, in the order of the list; other pages come last, with their titles only.
 ABOUT = {
     "accuracy.md": "the Rand index on the designs of the paper's Tables 1, 2 and 3, beside the limit and the paper",
-    "methods.md": "all methods on one design",
+    "methods.md": "all methods on six designs of the paper, with the time that each takes",
     "hamming.md": "zeros and ones, the design of Table 4",
     "mixed.md": "numbers and categories in one table, compared with K-prototypes and K-means on one-hot columns",
     "missing.md": "missing values used as they are, compared with filling them in",
@@ -22,6 +22,7 @@ ABOUT = {
     "choices.md": "how every parameter of the search and of the gap statistic changes the result",
     "speed.md": "compared with a plain version of the authors' algorithm, and roughly with the R program",
     "methods_speed.md": "the time that Sparse K-means and IF-PCA take",
+    "mixtures.md": "the time that penalized mixtures take, compared with a plain version",
     "growth.md": "time and memory by number of samples and features",
     "kinds.md": "the time that every kind of feature takes",
     "reading.md": "reading a mixed table, importing the package and showing the help",

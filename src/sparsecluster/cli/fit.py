@@ -255,7 +255,8 @@ def write_results(
     return files
 
 
-CURVE_FILES = {f"{name}_curve_": f"{name}.csv" for name in ("n_clusters", "gap", "bic", "instability", "core")}
+CURVES = ("n_clusters", "gap", "bic", "instability", "components", "core")
+CURVE_FILES = {f"{name}_curve_": f"{name}.csv" for name in CURVES}
 ALL_FILES = (
     *("labels.csv", "features.csv", "alternatives.csv", *CURVE_FILES.values()),
     *("model.json", "summary.json", "report.html"),
