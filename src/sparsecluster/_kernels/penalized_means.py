@@ -25,14 +25,19 @@ def capped_means(m, a, penalties):
     """
     p, k = m.shape
     means = m.copy()
-    sizes = np.empty(k)
+    sizes, order = np.empty(k), np.empty(k, np.intp)
     for j in range(p):
         penalty = penalties[j]
         if penalty <= 0.0:
             continue
         for c in range(k):
             sizes[c] = abs(m[j, c])
-        order = np.argsort(-sizes)
+            # Few clusters are sorted fastest by insertion, from the largest mean to the smallest.
+            q = c
+            while q > 0 and sizes[order[q - 1]] < sizes[c]:
+                order[q] = order[q - 1]
+                q -= 1
+            order[q] = c
         above, weight, cap = -penalty, 0.0, 0.0
         for q in range(k):
             c = order[q]

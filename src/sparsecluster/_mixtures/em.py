@@ -16,7 +16,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._kernels.mixture import add_log_densities, common_variances, weighted_squares, weighted_sums
+from .._kernels.mixture import (
+    add_common,
+    add_own,
+    common_variances,
+    squared_lengths,
+    weighted_squares,
+    weighted_sums,
+)
 from .._utils.arrays import Floats, Labels
 from .penalties import MeanPenalty
 from .variances import VariancePenalty
@@ -59,8 +66,7 @@ class Table(NamedTuple):
         spread = np.einsum("ji,ji->j", columns, columns) / columns.shape[1]
         # Own variances are drawn to 1, the variance of standardized features.
         reference = np.ones_like(spread) if own_variances else spread
-        squares = (columns**2).T @ (1.0 / reference)
-        baseline = -0.5 * (squares + np.log(2.0 * np.pi * reference).sum())
+        baseline = -0.5 * (squared_lengths(columns, 1.0 / reference) + np.log(2.0 * np.pi * reference).sum())
         return cls(columns, own_variances, spread, reference, baseline)
 
     @property
@@ -150,7 +156,10 @@ def log_joint(table: Table, mixture: Mixture) -> Floats:
     """log pi_k + log density of each sample in each cluster, of shape (k, n)."""
     log_weights = np.log(np.maximum(mixture.weights, np.finfo(float).tiny))
     joint = log_weights[:, None] + table.baseline
-    add_log_densities(table.columns, mixture.means, mixture.variances, table.reference, joint)
+    if table.own_variances:
+        add_own(table.columns, mixture.means, mixture.variances, joint)
+    else:
+        add_common(table.columns, mixture.means, mixture.variances[:, 0], table.reference, joint)
     return joint
 
 
