@@ -1,6 +1,7 @@
 """Penalized mixtures as estimators: what they select, their memberships, the BIC, and what they refuse."""
 
 import json
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -241,6 +242,16 @@ def test_a_single_cluster_is_said_to_be_preferred():
     with pytest.warns(UserWarning, match="The BIC prefers a single cluster"):
         found = quick("pan-shen", [2, 3]).fit(noise)
     assert found.n_clusters_ in (2, 3)
+
+
+@EACH
+def test_a_warning_says_if_a_single_cluster_would_be_better(name):
+    noise = np.random.default_rng(0).normal(size=(60, 40))
+    with pytest.warns(UserWarning, match="By the BIC, a single cluster describes the data better than 3 clusters do"):
+        quick(name).fit(noise)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        quick(name).fit(CORNERS)
 
 
 # ---------------------------------------------------------------- what is refused

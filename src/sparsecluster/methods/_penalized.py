@@ -22,8 +22,8 @@ from .._utils.parallel import workers_for
 from .._utils.parameters import rng_of
 from .._utils.progress import Progress, Verbosity
 from ._base import SparseClusterer
-from ._clusters import NClusters
-from ._criteria.choice import Choice, at_least_two
+from ._clusters import NClusters, is_given
+from ._criteria.choice import Choice, at_least_two, warn
 from ._mixins import CompleteNumbers, SoftMemberships
 from ._result import Array, NoClustersError, Order, Result, have_shapes
 from ._screening import spreads, standardized
@@ -186,6 +186,12 @@ class PenalizedMixture(CompleteNumbers, SoftMemberships, SparseClusterer):
         best = chosen_of(tried)
         if best is None:
             raise NoClustersError(self._nothing_left(k))
+        alone = bic_of_one(Table.of(data.table, self._own_variances))
+        if is_auto(self.penalty) and is_given(self.n_clusters) and gain(best.fit, alone) <= 0:
+            warn(
+                f"By the BIC, a single cluster describes the data better than {k} clusters do, with every penalty that "
+                "was tried. The clusters and the chosen features may be arbitrary."
+            )
         return self._result(reading, data, k, tried, best)
 
     def _improve(self, reading: Reading, k: int, found: Result, labels: Labels) -> Result:
