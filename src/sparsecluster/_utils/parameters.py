@@ -20,7 +20,7 @@ CHOICES = {
     "compare": ["chosen", "all"],
     "objective": ["auto", "share", "amount"],
 }
-FLAGS = ("standardize", "consensus")
+FLAGS = ("standardize", "consensus", "adaptive")
 
 
 def check_parameters(given: Mapping[str, Any]) -> None:

@@ -131,7 +131,7 @@ class PenalizedMixture(CompleteNumbers, SoftMemberships, SparseClusterer):
 
     @property
     def _is_adaptive(self) -> bool:
-        return False
+        return bool(vars(self).get("adaptive", False))
 
     @property
     def _span(self) -> float:

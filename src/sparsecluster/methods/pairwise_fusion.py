@@ -10,7 +10,6 @@ from .._data.reading import Reading
 from .._mixtures.em import Fit, Mixture, Model
 from .._mixtures.penalties import Fusion, inverse_sizes, pair_differences
 from .._utils.arrays import Floats
-from .._utils.checks import check_bool
 from .._utils.progress import Verbosity
 from ._clusters import NClusters
 from ._penalized import PenalizedMixture
@@ -171,14 +170,6 @@ class PairwiseFusionMixture(PenalizedMixture):
             verbose=verbose,
         )
         self.adaptive = adaptive
-
-    @property
-    def _is_adaptive(self) -> bool:
-        return bool(self.adaptive)
-
-    def _check(self) -> None:
-        super()._check()
-        check_bool("adaptive", self.adaptive)
 
     def _model(self, reading: Reading, units: Floats, mixture: Mixture) -> Model:
         apart = pair_differences(mixture.means)

@@ -10,7 +10,6 @@ from .._data.reading import Reading
 from .._mixtures.em import Mixture, Model
 from .._mixtures.penalties import L1, inverse_sizes
 from .._utils.arrays import Floats
-from .._utils.checks import check_bool
 from .._utils.progress import Verbosity
 from ._clusters import NClusters
 from ._penalized import PenalizedMixture
@@ -164,14 +163,6 @@ class PanShenMixture(PenalizedMixture):
             verbose=verbose,
         )
         self.adaptive = adaptive
-
-    @property
-    def _is_adaptive(self) -> bool:
-        return bool(self.adaptive)
-
-    def _check(self) -> None:
-        super()._check()
-        check_bool("adaptive", self.adaptive)
 
     def _model(self, reading: Reading, units: Floats, mixture: Mixture) -> Model:
         return Model(L1(1.0, inverse_sizes(mixture.means, units)) if self.adaptive else L1(1.0))

@@ -11,7 +11,7 @@ from .._data.reading import Reading
 from .._mixtures.em import Mixture, Model
 from .._mixtures.penalties import Hierarchical, MaxNorm, inverse_sizes
 from .._utils.arrays import Floats
-from .._utils.checks import check_bool, check_choice
+from .._utils.checks import check_choice
 from .._utils.progress import Verbosity
 from ._clusters import NClusters
 from ._penalized import PenalizedMixture
@@ -187,7 +187,7 @@ class WangZhuMixture(PenalizedMixture):
     @property
     def _is_adaptive(self) -> bool:
         # The hierarchical penalty is not convex, so that going back to weaker penalties would not help either.
-        return bool(self.adaptive) or self.form == "hierarchical"
+        return super()._is_adaptive or self.form == "hierarchical"
 
     @property
     def _span(self) -> float:
@@ -197,7 +197,6 @@ class WangZhuMixture(PenalizedMixture):
     def _check(self) -> None:
         super()._check()
         check_choice("form", self.form, FORMS)
-        check_bool("adaptive", self.adaptive)
 
     def _model(self, reading: Reading, units: Floats, mixture: Mixture) -> Model:
         weights = inverse_sizes(mixture.means, units) if self.adaptive else np.ones_like(mixture.means)
