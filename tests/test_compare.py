@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 
 from sparsecluster import compare_methods
 from sparsecluster.cli import app
+from sparsecluster.datasets import mixed_groups
 from sparsecluster.inspection.compare import USUAL, Compared, Comparison
 from sparsecluster.methods.registry import METHODS, make_method
 from sparsecluster.metrics import agreement_matrix, error_rate, rand_index
@@ -176,6 +177,22 @@ def test_an_unknown_method_is_answered_before_any_is_run():
         compare_methods(X, 2, methods=["ward", "wrad"])
     with pytest.raises(ValueError, match="no method"):
         compare_methods(X, 2, methods=[])
+
+
+def test_all_methods_on_a_small_table_end_and_find_the_groups():
+    frame = compare_methods(X, 2, methods=list(METHODS), truth=TRUTH, repeats=1).frame()
+    assert list(frame.index) == list(METHODS)
+    assert (frame["failed"] == "").all()
+    assert (frame["rand"] == 1.0).sum() >= len(METHODS) - 2
+
+
+def test_all_methods_on_a_mixed_table_end_and_those_that_cannot_take_it_say_why():
+    table = mixed_groups(n_features=6, n_useful=4, group_size=6, seed=2).X
+    frame = compare_methods(table, 3, methods=list(METHODS), repeats=1).frame()
+    for name, method in METHODS.items():
+        reason = frame.loc[name, "failed"]
+        assert bool(reason) == (method.takes == "numbers"), (name, reason)
+        assert len(reason) < 400
 
 
 @pytest.mark.parametrize("truth", [TRUTH[:-1], np.r_[TRUTH, 0], TRUTH[:, None], 3])
