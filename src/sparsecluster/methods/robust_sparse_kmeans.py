@@ -248,10 +248,9 @@ class RobustSparseKMeans(CompleteNumbers, NearestCluster, BoundedWeights):
     the samples that both of them keep.
 
     Differences from the R package RSKC: R repeats trimmed K-means from 200 random starts in every alternation and
-    follows only the best, whereas here every start is followed to the end. A cluster never loses all its samples to
-    the trimming here. R accepts missing values by
-    scaling distances up to the observed share of the weight; here they are refused. R leaves both the bound and alpha
-    to the user; here the bound is tuned as for sparse K-means.
+    follows only the best, whereas here every start is followed to the end. A cluster never loses all its samples to the
+    trimming here. R accepts missing values by scaling distances up to the observed share of the weight; here they are
+    refused. R leaves both the bound and alpha to the user; here the bound is tuned as for sparse K-means.
 
     References
     ----------
