@@ -19,10 +19,11 @@ import matplotlib
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
+import numpy as np
 import pandas as pd
 from PIL import Image
 
-from sparsecluster import SASClustering, compare_methods, write_report
+from sparsecluster import PairwiseFusionMixture, SASClustering, compare_methods, write_report
 from sparsecluster.datasets import many_groups, shifted_groups
 from sparsecluster.inspection import FeatureScores, Heatmap, Projection, View, inspect
 
@@ -31,6 +32,7 @@ FOLDER = Path(__file__).resolve().parent.parent / "docs" / "pictures"
 DOTS_PER_INCH = 110
 # A design of the paper that is neither easy nor hopeless.
 DESIGN = {"mu": 0.8, "n_features": 500}
+CLUSTERS = ("#0072B2", "#E69F00", "#009E73")
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
 
 
@@ -111,6 +113,26 @@ def agreement() -> Any:
     return compare_methods(genes(), 3, repeats=1, verbose=False).plot().figure
 
 
+def mixture() -> Any:
+    """Draw the memberships of all samples in a mixture, and the BIC over the penalties, as in the guide."""
+    X = shifted_groups(mu=1.0, n_features=60, n_useful=12, group_size=30, seed=0).X
+    found = PairwiseFusionMixture(n_clusters=3).fit(X)
+    figure, (left, right) = plt.subplots(1, 2, figsize=(9.0, 3.6), layout="constrained")
+    # Samples of a cluster stand together, the most certain ones first.
+    order = np.lexsort((-found.memberships_.max(axis=1), found.labels_))
+    below = np.zeros(len(X))
+    for cluster, shares in enumerate(found.memberships_[order].T):
+        left.bar(
+            np.arange(len(X)), shares, bottom=below, width=1.0, color=CLUSTERS[cluster], label=f"cluster {cluster}"
+        )
+        below += shares
+    left.set(xlabel="samples", ylabel="probability", xlim=(-0.5, len(X) - 0.5), ylim=(0.0, 1.0))
+    left.legend(loc="upper center", bbox_to_anchor=(0.5, 1.15), ncols=3, frameon=False)
+    found.bic_curve_.plot(right)
+    right.axhline(0.0, color="0.8", lw=0.8, zorder=0)
+    return figure
+
+
 PICTURES: dict[str, Callable[[], Any]] = {
     "gap": gap_curves,
     "clusters": cluster_curves,
@@ -119,6 +141,7 @@ PICTURES: dict[str, Callable[[], Any]] = {
     "scores": scores,
     "heatmap": heatmap,
     "agreement": agreement,
+    "mixture": mixture,
 }
 
 
