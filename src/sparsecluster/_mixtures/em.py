@@ -207,15 +207,14 @@ def climb(
     start: Mixture,
     model: Model,
     max_iter: int,
-    memberships: Floats | None = None,
+    memberships: Floats,
     keeps_clusters: bool = False,
 ) -> Fit:
-    """Run EM until the penalized log likelihood no longer rises, from memberships or from those of the start.
+    """Run EM from memberships, and from the parameters of the start, until the penalized log likelihood stops rising.
 
     If `keeps_clusters`, EM also stops before a cluster is no longer the most probable one of any sample.
     """
-    tau = memberships_of(log_joint(table, start))[0] if memberships is None else memberships
-    mixture, history = start, []
+    tau, mixture, history = memberships, start, []
     best: Fit | None = None
     for _ in range(max_iter):
         mixture = m_step(table, tau, mixture, model)

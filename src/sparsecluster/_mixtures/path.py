@@ -66,7 +66,7 @@ class Chain(NamedTuple):
     """A start and its model."""
 
     mixture: Mixture
-    memberships: Floats | None
+    memberships: Floats
     model: Model
 
 
@@ -128,7 +128,6 @@ def different(chains: Sequence[Chain]) -> list[Chain]:
     """Drop starts that have led to the same mixture."""
     seen: dict[tuple[bytes, float], Chain] = {}
     for chain in chains:
-        assert chain.memberships is not None
         weights = np.sort(chain.mixture.weights)
         seen.setdefault((canonical(chain.memberships.argmax(axis=1)).tobytes(), round(float(weights[-1]), 4)), chain)
     return list(seen.values())
@@ -159,7 +158,6 @@ def strongest_on_variances(table: Table, chain: Chain) -> float:
     """A strength that makes all variances 1 at the start."""
     assert chain.model.on_variances is not None
     memberships, means = chain.memberships, chain.mixture.means
-    assert memberships is not None
     counts = memberships.sum(axis=0)
     squares = weighted_squares(table.columns, np.ascontiguousarray(memberships.T))
     return chain.model.on_variances.strongest(counts, squares - counts * means**2)
