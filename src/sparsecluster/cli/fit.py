@@ -11,6 +11,7 @@ import typer
 from .errors import plainly
 
 if TYPE_CHECKING:
+    from .._utils.journal import Journal
     from ..inspection import View
 
 
@@ -132,7 +133,7 @@ def fit(
     )
     preparation, told = preset_of(preset, loaded.X)
     X = prepared(loaded.X, preparation)
-    found, reading, warned = _fitted(estimator, X)
+    found, reading, warned, journal = _fitted(estimator, X)
     notes = [*loaded.notes, *told, *warned]
     title = "Sparse clustering" if data == "-" else f"Clusters in {Path(data).name}"
     view = inspect(found, reading, loaded.ids, loaded.names)
@@ -145,6 +146,7 @@ def fit(
             "error": error_rate(known, labels),
         }
     files = write_results(out, found, view, result, preparation, report)
+    journal.remove()
     if as_json:
         short = {key: result[key] for key in SHORT}
         short["n_core"] = result["core"] and result["core"]["count"]
@@ -212,16 +214,23 @@ def _size(text: str) -> int | float | str:
     raise ValueError(f'--size must be a number of features, a share such as 0.1, "core" or "auto"; got {text!r}.')
 
 
-def _fitted(estimator: Any, X: Any) -> tuple[Any, Any, list[str]]:
-    """Return the fitted estimator, the reading of the table, which is used for all results, and the warnings."""
+def _fitted(estimator: Any, X: Any) -> tuple[Any, Any, list[str], Journal]:
+    """Return the fitted estimator, the reading of the table, which is used for all results, and the warnings.
+
+    A fit that was interrupted continues where it stopped. The journal, by which it does, is returned as well.
+    """
     import warnings
+
+    from .._utils.journal import recorded
+    from .resume import name_of_fit
 
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
         reading = estimator.read(X)
-        estimator.fit(reading)
+        with recorded(name_of_fit(estimator, reading)) as journal:
+            estimator.fit(reading)
     messages = [str(each.message) for each in caught if issubclass(each.category, UserWarning)]
-    return estimator, reading, list(dict.fromkeys(messages))
+    return estimator, reading, list(dict.fromkeys(messages)), journal
 
 
 def write_results(
