@@ -109,7 +109,7 @@ class ExpressionScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             )
         self.total_ = None
         if is_sparse and self.log_:
-            totals = np.asarray(table.sum(axis=1)).ravel()
+            totals = np.asarray(table.astype(np.float64).sum(axis=1)).ravel()
             self.total_ = float(np.median(totals[totals > 0])) if (totals > 0).any() else 1.0
         return self
 
