@@ -17,6 +17,7 @@ from sparsecluster._utils.journal import Journal, recorded
 from sparsecluster._utils.parallel import Workers
 from sparsecluster.cli import app
 from sparsecluster.datasets import shifted_groups
+from sparsecluster.inspection import compare
 
 
 @pytest.fixture(autouse=True)
@@ -236,3 +237,26 @@ def test_a_fit_of_another_table_begins_anew(table, tmp_path, monkeypatch):
     np.save(table, X)
     _, ran = fit(table, tmp_path / "other", monkeypatch)
     assert ran == fit(table, tmp_path / "whole", monkeypatch)[1]
+
+
+# ---------------------------------------------------------------- sparsecluster compare
+
+
+def test_an_interrupted_comparison_runs_only_the_methods_that_are_left(table, tmp_path, monkeypatch):
+    ran, compared = [], compare._compared
+
+    def interrupted(name, *args):
+        if len(ran) == 2:
+            raise KeyboardInterrupt
+        ran.append(name)
+        return compared(name, *args)
+
+    command = ["compare", str(table), "-k", "3", "--methods", "ward,kmeans++,sas", "--out", str(tmp_path / "out")]
+    monkeypatch.setattr(compare, "_compared", interrupted)
+    assert CliRunner().invoke(app, command).exit_code == 130
+    assert not (tmp_path / "out").exists()
+    monkeypatch.setattr(compare, "_compared", lambda name, *args: ran.append(name) or compared(name, *args))
+    assert CliRunner().invoke(app, command).exit_code == 0
+    assert ran == ["ward", "kmeans++", "sas"]
+    assert "sas" in (tmp_path / "out" / "comparison.csv").read_text()
+    assert records(tmp_path) == []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -46,8 +46,10 @@ def compare(
       sparsecluster compare table.xlsx -k 4 --methods sas,sparse-kmeans,ward --out comparison
     """
     from .._utils.files import write
+    from .._utils.journal import recorded
     from ..inspection.compare import USUAL, compare_methods
     from ..methods.registry import METHODS
+    from .resume import name_of
     from .shared import clusters_of, load
 
     n_clusters = clusters_of(clusters)
@@ -56,17 +58,19 @@ def compare(
     if quiet and out is None:
         raise ValueError("--quiet without --out would show no results. Set a folder with --out.")
     loaded = load(data, id_=id_, truth=truth, drop=drop, transpose=transpose, sheet=sheet, encoding=encoding)
-    found = compare_methods(
-        loaded.X,
-        n_clusters,
-        methods=chosen,
-        truth=None if loaded.truth is None else loaded.truth.to_numpy().astype(str),
-        repeats=repeats,
-        random_state=seed,
-        n_jobs=jobs,
-        verbose=False if quiet else "auto",
+    given: dict[str, Any] = {
+        "n_clusters": n_clusters,
+        "methods": chosen,
+        "repeats": repeats,
+        "random_state": seed,
+        "n_jobs": jobs,
+        "verbose": False if quiet else "auto",
         **({} if metric == "auto" else {"metric": metric}),
-    )
+    }
+    truths = None if loaded.truth is None else loaded.truth.to_numpy().astype(str)
+    # A comparison that was interrupted continues with the methods that are not finished.
+    with recorded(name_of("compare", given, loaded.X)) as journal:
+        found = compare_methods(loaded.X, truth=truths, **given)
     if all(each.error for each in found.results):
         raise ValueError(f"All methods failed. The first error was {found.results[0].error}")
     frame, agreement = found.frame(), found.agreement()
@@ -74,6 +78,7 @@ def compare(
         write(out / "comparison.csv", frame.to_csv())
         write(out / "agreement.csv", agreement.to_csv())
         write(out / "comparison.md", _markdown(frame, agreement))
+    journal.remove()
     if not quiet:
         for note in loaded.notes:
             typer.echo(f"Note: {note}", err=True)

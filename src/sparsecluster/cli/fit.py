@@ -222,12 +222,13 @@ def _fitted(estimator: Any, X: Any) -> tuple[Any, Any, list[str], Journal]:
     import warnings
 
     from .._utils.journal import recorded
-    from .resume import name_of_fit
+    from .resume import name_of
 
+    name = name_of("fit", {**estimator.get_params(), "method": type(estimator).__name__}, X)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
         reading = estimator.read(X)
-        with recorded(name_of_fit(estimator, reading)) as journal:
+        with recorded(name) as journal:
             estimator.fit(reading)
     messages = [str(each.message) for each in caught if issubclass(each.category, UserWarning)]
     return estimator, reading, list(dict.fromkeys(messages)), journal
