@@ -25,7 +25,7 @@ from ._base import SparseClusterer
 from ._clusters import NClusters, is_given
 from ._criteria.choice import Choice, at_least_two, warn
 from ._mixins import CompleteNumbers, SoftMemberships
-from ._result import Array, NoClustersError, Order, Result, have_shapes
+from ._result import Array, NoClustersError, Order, Result, have_shapes, placed
 from ._screening import spreads, standardized
 
 # The smallest penalty that is tried, as a share of the one that drops all features. Adaptive weights are small for the
@@ -44,7 +44,7 @@ class GaussianClusters(NamedTuple):
     variances: Floats
 
     def _placed(self, values: Sequence[Any]) -> Floats:
-        return (np.column_stack(values) - self.origin) / self.units
+        return placed(np.column_stack(values), self.origin, self.units)
 
     def memberships(self, values: Sequence[Any]) -> Floats:
         """Return the probability of each cluster for each sample."""
@@ -93,6 +93,7 @@ class PenalizedMixture(CompleteNumbers, SoftMemberships, SparseClusterer):
     """
 
     _own_variances: ClassVar[bool] = False
+    _reports_variances = True
 
     def __init__(
         self,
