@@ -17,7 +17,7 @@ from .source import MatrixSource, TableSource
 
 # Dissimilarities that are not standardized are between these limits, so that their sums over many samples and features
 # and the squares of these sums are neither infinite nor zero.
-LEAST, MOST = 1e-140, 1e140
+RAW_LIMITS = (1e-140, 1e140)
 # The spread of columns whose variances are reported.
 LEAST_DEVIATION, MOST_DEVIATION = 1e-150, 1e150
 
@@ -31,7 +31,7 @@ VARIANCES = (
 )
 
 
-def in_range(reading: Reading, *, any_unit: bool, reports_variances: bool) -> Reading:
+def in_range(reading: Reading, *, any_unit: bool, reports_variances: bool, raw: tuple[float, float]) -> Reading:
     """The reading in a unit that can be computed with; an error that names the column if there is none.
 
     Parameters
@@ -42,6 +42,8 @@ def in_range(reading: Reading, *, any_unit: bool, reports_variances: bool) -> Re
         Whether a unit that all columns share makes no difference to the method, so that another one may be used.
     reports_variances : bool
         Whether the method reports variances in the squared units of the user.
+    raw : tuple of float
+        The limits of dissimilarities that are not standardized.
     """
     if reading.request.standardize and not reports_variances:
         return reading
@@ -49,14 +51,15 @@ def in_range(reading: Reading, *, any_unit: bool, reports_variances: bool) -> Re
     if reading.request.standardize:
         refuse_spreads(reading, spreads, np.full((2, spreads.size), [[LEAST_DEVIATION], [MOST_DEVIATION]]), VARIANCES)
         return reading
-    limits = np.array([[LEAST], [MOST]]) ** (1.0 / powers)
+    limits = np.array(raw)[:, None] ** (1.0 / powers)
     source, is_inside = reading.source, ((limits[0] <= spreads) & (spreads <= limits[1])).all()
     if is_inside or not (any_unit and isinstance(source, TableSource)):
         refuse_spreads(reading, spreads, limits, RAW)
         return reading
-    unit = 1.0 / power_of_two(spreads.max())
-    refuse_spreads(reading, spreads, limits * unit, RAW)
-    return replace(reading, source=replace(source, unit=float(unit)))
+    # In this unit, the largest spread is about 1.
+    unit = float(1.0 / power_of_two(spreads.max()))
+    refuse_spreads(reading, spreads, np.array([limits[0] * unit, np.full(spreads.size, unit)]), RAW)
+    return replace(reading, source=replace(source, unit=unit))
 
 
 def refuse_spreads(reading: Reading, spreads: Floats, limits: Floats, words: tuple[str, str]) -> None:

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import logsumexp
+from scipy.special import softmax
 
 from .._data.reading import Reading
 from .._mixtures.em import Fit, Mixture, Model, Table
@@ -53,8 +53,7 @@ class GaussianClusters(NamedTuple):
             log_weight - 0.5 * ((placed - center) ** 2 / variance + np.log(variance)).sum(axis=1)
             for log_weight, center, variance in zip(log_weights, self.means, self.variances, strict=True)
         ]
-        stacked = np.column_stack(joint)
-        return np.exp(stacked - logsumexp(stacked, axis=1, keepdims=True))
+        return np.asarray(softmax(np.column_stack(joint), axis=1))
 
     def nearest(self, values: Sequence[Any]) -> npt.NDArray[np.intp]:
         """Return the most probable cluster of each sample."""

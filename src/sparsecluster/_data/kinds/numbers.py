@@ -158,7 +158,7 @@ class SortedMeasure:
         return cls(runs, sums, halves, origin)
 
     def __call__(self, new: Table) -> Floats:
-        far = FARTHEST * max(run[-1] for run in self.runs if run.size)
+        far = FARTHEST * max((run[-1] for run in self.runs if run.size), default=0.0)
         near = np.clip(np.asarray(new, dtype=np.float64) - self.origin, -far, far)
         clusters = zip(self.runs, self.sums, self.halves, strict=True)
         columns = [mean_distance(near, run, sums) - half for run, sums, half in clusters]
