@@ -7,20 +7,18 @@ from sparsecluster._kernels.moves import draw
 from sparsecluster._kernels.objective import between_scores
 from sparsecluster._kernels.pairs import improve_pairs
 from sparsecluster._kernels.select import largest
-from sparsecluster._kernels.weights import bounded_weights
 
 
 @pytest.mark.parametrize("places", [[0], [0, 1, 2], [1, 4, 5], [0, 1, 2, 3, 4, 5]])
-@pytest.mark.parametrize("count", [1, 3, 6])
-def test_the_largest_of_values_that_are_no_numbers_are_different_places(places, count):
+def test_the_largest_of_values_that_are_no_numbers_are_different_places(places):
     values = np.array([3.0, 1.0, 2.0, 5.0, 4.0, 0.0])
     values[places] = np.nan
-    chosen = largest(values, count)
-    assert (np.diff(chosen) > 0).all()
-    assert chosen.min() >= 0
-    assert chosen.max() < values.size
     numbers = np.flatnonzero(~np.isnan(values))
-    assert set(numbers[np.argsort(-values[numbers])][:count]) <= set(chosen.tolist())
+    for count in range(1, 7):
+        chosen = largest(values, count)
+        assert (np.diff(chosen) > 0).all()
+        assert set(chosen) <= set(range(6))
+        assert set(numbers[np.argsort(-values[numbers])][:count]) <= set(chosen)
 
 
 @pytest.mark.parametrize("weight", [0.0, np.nan, np.inf])
@@ -32,10 +30,6 @@ def test_a_seed_is_always_a_sample(weight):
 def test_a_column_without_a_total_has_no_score():
     labels = np.array([0, 0, 1, 1], np.int32)
     assert between_scores(np.zeros((4, 1)), np.zeros(1), labels, 2).tolist() == [0.0]
-
-
-def test_gains_that_are_no_numbers_divide_nothing_by_zero():
-    assert bounded_weights(np.full(3, np.nan), 1.2).shape == (3,)
 
 
 def test_an_empty_cluster_is_filled():
