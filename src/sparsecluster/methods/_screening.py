@@ -17,6 +17,7 @@ import numpy as np
 from scipy.special import ndtr
 from scipy.stats import chi2
 
+from .._features.units import power_of_two
 from .._kernels.dip import dips
 from .._utils.arrays import Floats, Subset
 from .._utils.cache import cached
@@ -31,6 +32,8 @@ N_NULL = 100_000
 N_NULL_BANDWIDTH = 20_000
 # Must be increased when a statistic changes, so that older cached values are not used any more.
 NULL_VERSION = 1
+# The largest ratio of two standard deviations, so that its square is finite.
+MOST_SIGMAS = 1e150
 # Number of values that are simulated in one block.
 BLOCK_VALUES = 2**21
 
@@ -107,7 +110,9 @@ def absolute_moment(table: Floats) -> Floats:
 
 def dip_statistics(table: Floats) -> Floats:
     """Dip statistic of each column."""
-    return dips(np.ascontiguousarray(np.sort(table, axis=0).T))
+    # In another unit, which changes no digit: slopes over very small differences would overflow.
+    scaled = table * power_of_two(np.ptp(table, axis=0))
+    return dips(np.ascontiguousarray(np.sort(scaled, axis=0).T))
 
 
 # ---------------------------------------------------------------- p-values
@@ -213,7 +218,8 @@ def variance_test(table: Floats, noise_variance: float | None) -> Screening:
         noise = float(np.median(sigmas)) / np.sqrt(chi2.median(degrees) / degrees)
     else:
         noise = float(np.sqrt(noise_variance))
-    statistics = degrees * (sigmas / noise) ** 2
+    with np.errstate(over="ignore"):
+        statistics = degrees * np.minimum(sigmas / noise, MOST_SIGMAS) ** 2
     return Screening(statistics, chi2.sf(statistics, degrees))
 
 

@@ -19,7 +19,7 @@ from .._utils.progress import Verbosity
 from ._base import SparseClusterer
 from ._clusters import NClusters
 from ._mixins import CompleteNumbers, NearestCluster
-from ._result import Array, Order, Result, have_shapes
+from ._result import Array, Order, Result, have_shapes, placed
 from ._screening import (
     Screening,
     by_higher_criticism,
@@ -44,7 +44,7 @@ class Projected(NamedTuple):
 
     def placed(self, values: Sequence[Any]) -> Floats:
         """Return the squared distance of each sample to each center."""
-        at = ((np.column_stack(values) - self.means) / self.units) @ self.directions
+        at = placed(np.column_stack(values), self.means, self.units) @ self.directions
         return ((at[:, None, :] - self.centers) ** 2).sum(axis=2)
 
     def nearest(self, values: Sequence[Any]) -> npt.NDArray[np.intp]:
@@ -53,7 +53,7 @@ class Projected(NamedTuple):
 
     def explained(self, values: Sequence[Any]) -> float:
         """1 - sum of squared distances to the nearest center / total sum of squares, in the projection."""
-        at = ((np.column_stack(values) - self.means) / self.units) @ self.directions
+        at = placed(np.column_stack(values), self.means, self.units) @ self.directions
         return float(1.0 - self.placed(values).min(axis=1).sum() / (at**2).sum())
 
     def is_for(self, n_chosen: int, k: int) -> bool:
