@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from .._utils.arrays import Subset, Table
 from .._utils.checks import NAMES_SHOWN, and_more, listed
+from .._utils.text import brief
 
 # A column that is observed in a smaller share of the samples has little information: only one pair in a hundred.
 LEAST_OBSERVED = 0.1
@@ -39,7 +40,7 @@ def check_finite(X: Table, names: Sequence[str]) -> None:
     counts = {a: int(np.isinf(X[:, a]).sum()) for a in suspects.tolist()}
     bad = [a for a in counts if counts[a]]
     if bad:
-        shown = ", ".join(f"{names[a]!r} ({counts[a]})" for a in bad[:NAMES_SHOWN])
+        shown = ", ".join(f"{brief(names[a])} ({counts[a]})" for a in bad[:NAMES_SHOWN])
         raise ValueError(
             f"Input X contains infinity in {len(bad)} of {X.shape[1]} columns: {shown}{and_more(len(bad))}. "
             "Replace it with finite numbers, or with NaN for missing values, or drop these columns."
