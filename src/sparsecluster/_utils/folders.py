@@ -26,9 +26,11 @@ from .text import visible
 
 # Numbers of Linux: paths are relative to the current folder; exchange two names.
 AT_FDCWD, RENAME_EXCHANGE = -100, 2
-# Errors that say that names cannot be exchanged here, and that a folder must keep its name.
+# Errors that say that names cannot be exchanged here, or that a folder must keep its name.
 NO_EXCHANGE = (errno.ENOSYS, errno.EINVAL, errno.EOPNOTSUPP)
 STAYS = (errno.EBUSY, errno.EXDEV, errno.EACCES, errno.EPERM)
+# Errors that say that another program has made a folder of this name in the meantime.
+TAKEN = (errno.ENOTEMPTY, errno.EEXIST)
 
 
 class Kind(NamedTuple):
@@ -143,16 +145,18 @@ def restore(target: Path, kind: Kind) -> None:
     kind : Kind
         The files of results, which are removed. All others go to the folder.
     """
-    inside = parts_of(_inside(target)) if target.is_dir() else []
+    inside = parts_of(_inside(target))
     # Those with an old result come first, because one of them may be the folder itself.
     for left in sorted([*parts_of(target), *inside], key=lambda path: path.suffix):
         held = hold_abandoned(left) if left.is_dir() and not left.is_symlink() else None
         if held is None:
             continue
-        if not target.exists() and (left.suffix == ".old" or _others(left, target, kind)):
-            os.rename(left, target)
-        else:
-            _take_apart(left, target, kind)
+        # If this fails, because another program replaces the folder at this moment, there is a next time.
+        with suppress(OSError):
+            if not target.exists() and (left.suffix == ".old" or _others(left, target, kind)):
+                os.rename(left, target)
+            else:
+                _take_apart(left, target, kind)
         held.close()
 
 
@@ -197,7 +201,11 @@ def _beside(target: Path) -> Path:
         if target == here or target in here.parents:
             return _inside(target)
     is_free = os.access(target.parent, os.W_OK | os.X_OK)
-    return target if is_free and not any(map(os.path.ismount, (target, *target.iterdir()))) else _inside(target)
+    try:
+        has_mounts = any(map(os.path.ismount, (target, *target.iterdir())))
+    except FileNotFoundError:
+        return target  # another program replaces it at this moment
+    return target if is_free and not has_mounts else _inside(target)
 
 
 def _new_folder(place: Path) -> tuple[Path, Held]:
@@ -224,8 +232,8 @@ def _renamed(new: Path, target: Path) -> bool:
     """Give a folder a name that is free; False if it is not free any more."""
     try:
         os.rename(new, target)
-    except OSError:
-        if target.exists():
+    except OSError as error:
+        if error.errno in TAKEN:
             return False
         raise
     return True
@@ -233,11 +241,8 @@ def _renamed(new: Path, target: Path) -> bool:
 
 def _exchanged(new: Path, target: Path, kind: Kind) -> bool:
     """Put a folder in the place of another; False if that one is gone, because another program did the same."""
-    try:
-        # While another program puts its own folder there, this one waits. What is locked is not cleaned up by others.
-        old = hold(target, wait=True)
-    except FileNotFoundError:
-        old = None
+    # While another program puts its own folder there, this one waits. What is locked is not cleaned up by others.
+    old = hold(target, wait=True)
     if old is None:
         return False
     try:
@@ -269,8 +274,8 @@ def _swapped(new: Path, target: Path) -> Path | None:
     os.rename(target, old)
     try:
         os.rename(new, target)
-    except OSError:
-        if target.exists():
+    except OSError as error:
+        if error.errno in TAKEN:
             return None
         os.rename(old, target)
         raise

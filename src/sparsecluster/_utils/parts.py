@@ -42,7 +42,11 @@ def is_part(name: str, stem: str = ".+") -> bool:
 def parts_of(target: Path) -> list[Path]:
     """Return what there is under temporary names of this target, in order of their names."""
     stem = re.escape(_stem(target))
-    return sorted(target.with_name(name) for name in os.listdir(target.parent) if is_part(name, stem))
+    try:
+        names = os.listdir(target.parent)
+    except FileNotFoundError:
+        return []
+    return sorted(target.with_name(name) for name in names if is_part(name, stem))
 
 
 class Held:
@@ -90,7 +94,12 @@ def hold(place: Path, flags: int = os.O_RDONLY, wait: bool = False) -> Held | No
     Held or None
         To be closed; None if another program has the lock, or took the name away before there was one.
     """
-    held = Held(place, flags, wait)
+    try:
+        held = Held(place, flags, wait)
+    except FileNotFoundError:
+        if flags & os.O_CREAT:
+            raise
+        return None
     if held.locked is not False and held.is_at(place):
         return held
     held.close()
