@@ -14,7 +14,7 @@ from selenium.webdriver.common.keys import Keys
 
 from tests.helpers.browser import driver as driver
 from tests.helpers.browser import page as page
-from tests.helpers.report import FRAME, HOSTILE, RESULTS, result
+from tests.helpers.report import FRAME, HOSTILE_SHOWN, RESULTS, result
 
 # ---------------------------------------------------------------- every kind of result
 
@@ -259,24 +259,24 @@ def test_a_button_shows_one_cluster_and_lets_go_of_it(page):
 # ---------------------------------------------------------------- hostile names and the network
 
 
-def test_hostile_names_are_shown_as_they_are_and_do_nothing(page):
+def test_hostile_names_are_shown_and_do_nothing(page):
     shown = page("hostile")
-    names = [*HOSTILE, "level"]
+    names = [*HOSTILE_SHOWN, "level"]
     assert shown.js("return window.hacked") is None
-    assert shown.texts("h1") == [HOSTILE[2]]
-    assert shown.driver.title == HOSTILE[2]
-    assert shown.texts(".warnings li")[-len(HOSTILE) :] == HOSTILE
-    assert HOSTILE[1] in shown.texts("pre")
+    assert shown.texts("h1") == [HOSTILE_SHOWN[2]]
+    assert shown.driver.title == HOSTILE_SHOWN[2]
+    assert shown.texts(".warnings li")[-len(HOSTILE_SHOWN) :] == HOSTILE_SHOWN
+    assert HOSTILE_SHOWN[1] in shown.texts("pre")
     assert set(shown.column("features", 1)) == set(names)
-    assert shown.column("samples", 1)[:12] == HOSTILE
-    assert set(HOSTILE[:3]) <= set(shown.texts("#features td"))
+    assert shown.column("samples", 1)[:12] == HOSTILE_SHOWN
+    assert set(HOSTILE_SHOWN[:3]) <= set(shown.texts("#features td"))
     assert not shown.all("img, main script, iframe, svg[onload]")
     for c in (4, 5, 6):
         shown.all("#features th button")[c - 1].click()
     shown.one("#features input").send_keys("<script>alert(1)")
-    assert HOSTILE[0] in shown.column("features", 1)
+    assert HOSTILE_SHOWN[0] in shown.column("features", 1)
     shown.drag(shown.one("#projection .pair svg"), (0.02, 0.02), (0.99, 0.9))
-    assert HOSTILE[0] in shown.js("return document.getElementById('picked').textContent")
+    assert HOSTILE_SHOWN[0] in shown.js("return document.getElementById('picked').textContent")
     drawn = result("hostile")["heatmap"]
     shown.point_at(shown.one("#heatmap canvas"), 0.5 / len(drawn["features"]), 0.5 / 90)
     assert drawn["samples"][0]["id"] in shown.js("return document.getElementById('tip').textContent")
@@ -297,7 +297,7 @@ def test_a_name_that_turns_the_direction_of_text_turns_only_itself(page):
           if (at >= 0) found.push([left(at), left(at + 2), node.parentElement.closest("li").textContent]);
         }
         return found;""")
-    assert any(HOSTILE[7] in text for *_, text in ends)
+    assert any(HOSTILE_SHOWN[7] in text for *_, text in ends)
     assert [text for first, third, text in ends if not first < third] == []
 
 

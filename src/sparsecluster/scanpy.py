@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from ._search.curve import TuningCurve
+from ._utils.text import brief
 from ._version import __version__
 from .methods._base import OUTLIER
 from .methods._clusters import NClusters
@@ -124,7 +125,7 @@ def _as_arrays(curve: TuningCurve | None) -> dict[str, Any]:
 
 def _values(adata: Any, layer: str | None) -> Any:
     if layer is not None and layer not in adata.layers:
-        raise ValueError(f"adata has no layer {layer!r}; it has {', '.join(map(repr, adata.layers)) or 'none'}.")
+        raise ValueError(f"adata has no layer {brief(layer)}; it has {', '.join(map(brief, adata.layers)) or 'none'}.")
     return adata.X if layer is None else adata.layers[layer]
 
 
@@ -170,7 +171,7 @@ def plot(adata: Any, key: str = "sas", layer: str | None = None, axes: Any = Non
 
     if key not in adata.obs or f"{key}_chosen" not in adata.var:
         raise ValueError(
-            f"adata has no result {key!r}. Run sparsecluster.scanpy.sas first, or pass its key_added as key."
+            f"adata has no result {brief(key)}. Run sparsecluster.scanpy.sas first, or pass its key_added as key."
         )
     clusters = adata.obs[key].astype(str)
     # Clusters are sorted as numbers, not as text.

@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from selenium.webdriver.common.action_chains import ActionChains
 
 from sparsecluster import COSA, PROCLUS, SASClustering, SparseHierarchical, SparseKMeans, SpectralGem
+from sparsecluster._utils.text import visible
 from sparsecluster.datasets import many_groups, mixed_groups, shifted_groups
 from sparsecluster.inspection import inspect
 from sparsecluster.report import summarize
@@ -37,6 +38,8 @@ HOSTILE = [
     "javascript:alert(1)",
     "ü 漢字 🧬",
 ]
+# As pages show them: of control characters, only white space is left.
+HOSTILE_SHOWN = [visible(name, keep="\n\t") for name in HOSTILE]
 LONG = "averylongnamewithoutanyblank_" * 8
 
 

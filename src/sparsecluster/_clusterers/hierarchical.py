@@ -10,6 +10,7 @@ from scipy.spatial.distance import squareform
 
 from .._features.features import Features, dissimilarity
 from .._utils.arrays import Floats, Labels, Subset
+from .._utils.text import brief
 from .clusterer import Clusterer, Task, named_like
 
 Linkage = Literal["average", "complete", "single", "weighted", "centroid", "median", "ward"]
@@ -30,7 +31,7 @@ class Hierarchical(Clusterer):
     def __init__(self, linkage: Linkage = "average") -> None:
         if linkage not in LINKAGES:
             listed = ", ".join(f'"{word}"' for word in LINKAGES)
-            raise ValueError(f"linkage must be one of {listed}; got {linkage!r}.")
+            raise ValueError(f"linkage must be one of {listed}; got {brief(linkage)}.")
         self.linkage = linkage
         self.needs = "rows" if linkage in ON_COORDINATES else "pairs"
 

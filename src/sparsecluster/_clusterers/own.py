@@ -11,6 +11,7 @@ from scipy.sparse import csr_array
 
 from .._features.features import Coordinates, Features, SparseRows, dissimilarity
 from .._utils.arrays import Floats, Labels, Subset
+from .._utils.text import brief
 from .clusterer import Clusterer, Task, named_like
 from .spectral import gaussian_affinity
 
@@ -42,7 +43,7 @@ class Own(Clusterer):
         if isinstance(method, type) or not callable(getattr(method, "fit_predict", None)):
             raise TypeError(
                 "clusterer must be a name or an object with a method fit_predict, such as "
-                f"sklearn.cluster.KMeans(); got {method!r}."
+                f"sklearn.cluster.KMeans(); got {brief(method)}."
             )
         self.method = method
         self.input = input_of(method)

@@ -6,6 +6,7 @@ import difflib
 from collections.abc import Callable, Iterable
 from functools import partial
 
+from .._utils.text import brief
 from .clusterer import Clusterer
 from .hierarchical import Hierarchical
 from .kmeans import HillClimb, KMeans
@@ -58,7 +59,9 @@ def named(word: str, has_rows: bool) -> Clusterer:
     allowed = [AUTO, *CLUSTERERS]
     near = difflib.get_close_matches(word, allowed, n=1)
     hint = f' Did you mean "{near[0]}"?' if near else ""
-    raise ValueError(f"clusterer must be one of {quoted(allowed)}, or an object with fit_predict; got {word!r}.{hint}")
+    raise ValueError(
+        f"clusterer must be one of {quoted(allowed)}, or an object with fit_predict; got {brief(word)}.{hint}"
+    )
 
 
 def quoted(words: Iterable[str]) -> str:

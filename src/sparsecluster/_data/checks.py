@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from .._utils.arrays import Floats, Subset, Table
 from .._utils.checks import NAMES_SHOWN, and_more, listed
+from .._utils.text import brief
 
 # A column that is observed in a smaller share of the samples has little information: only one pair in a hundred.
 LEAST_OBSERVED = 0.1
@@ -60,7 +61,7 @@ def check_finite(X: Table, names: Sequence[str]) -> None:
 def refuse_columns(names: Sequence[str], bad: dict[int, str], what: str, advice: str) -> None:
     """Refuse columns, given with what is wrong in each of them."""
     if bad:
-        shown = ", ".join(f"{names[a]!r} ({each})" for a, each in list(bad.items())[:NAMES_SHOWN])
+        shown = ", ".join(f"{brief(names[a])} ({each})" for a, each in list(bad.items())[:NAMES_SHOWN])
         raise ValueError(
             f"Input X contains {what} in {len(bad)} of {len(names)} columns: {shown}{and_more(len(bad))}. {advice} "
             "drop these columns."

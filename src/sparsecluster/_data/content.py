@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._utils.arrays import Floats
+from .._utils.text import brief
 
 MICROSECONDS_A_DAY = 86_400e6
 
@@ -73,7 +74,7 @@ def as_frame(X: Any) -> Any:
     repeated = [name for name, count in Counter(names).items() if count > 1]
     if repeated:
         raise ValueError(
-            f"Column names must be unique; repeated names are {', '.join(map(repr, repeated[:5]))}. Rename or drop "
+            f"Column names must be unique; repeated names are {', '.join(map(brief, repeated[:5]))}. Rename or drop "
             "columns."
         )
     frame = nw.from_native(X, pass_through=True, eager_only=True)
@@ -169,7 +170,7 @@ def _of_objects(name: str, values: list[Any]) -> Content:
     if all(issubclass(kind, str) for kind in kinds):
         return Content(values=values, has_levels=True, is_text=True)
     raise ValueError(
-        f"Column {name!r} must hold numbers, booleans, dates, categories or text; it has values of type "
+        f"Column {brief(name)} must hold numbers, booleans, dates, categories or text; it has values of type "
         f"{', '.join(sorted(kind.__name__ for kind in kinds))}. Convert the column to one of these, or drop it."
     )
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from .._utils.arrays import Subset
 from .._utils.checks import check_choice
+from .._utils.text import brief
 from .check_matrices import shape_of
 from .content import Content
 from .kinds import KINDS, Dissimilarity, Function, FunctionOfTwo, Hamming, Ordinal, SquaredEuclidean
@@ -25,7 +26,7 @@ def asked_by_column(metric: Metric, names: Sequence[Any]) -> list[str | Function
     if isinstance(metric, Mapping):
         asked: list[str | FunctionOfTwo] = ["auto"] * len(names)
         for key, kind in metric.items():
-            asked[column_place(key, names, "metric")] = _checked(kind, f"metric[{key!r}]")
+            asked[column_place(key, names, "metric")] = _checked(kind, f"metric[{brief(key)}]")
         return asked
     return [_checked(metric, "metric")] * len(names)
 
@@ -57,9 +58,9 @@ def refuse_identifiers(content: Content, column: str) -> None:
     different, observed = len(content.distinct()), content.n_observed
     if different > max(FEW_LEVELS, NEARLY_UNIQUE * observed):
         raise ValueError(
-            f"Column {column!r} is text with {different} different values in {observed} samples, like names or "
+            f"Column {brief(column)} is text with {different} different values in {observed} samples, like names or "
             "identifiers, so it cannot tell clusters apart. Drop it, convert it if it holds numbers, or use "
-            f'metric={{{column!r}: "hamming"}} if it is meant to be a category.'
+            f'metric={{{brief(column)}: "hamming"}} if it is meant to be a category.'
         )
 
 
@@ -71,8 +72,8 @@ def column_place(key: Any, names: Sequence[Any], where: str) -> int:
     if is_number and 0 <= key < len(names) and all(isinstance(name, str) for name in names):
         return int(key)
     near = difflib.get_close_matches(str(key), list(map(str, names)), n=1)
-    hint = f" Did you mean {near[0]!r}?" if near else f" The columns are {', '.join(map(repr, names[:5]))}, ..."
-    raise ValueError(f"{where} names a column {key!r} that X does not have.{hint}")
+    hint = f" Did you mean {brief(near[0])}?" if near else f" The columns are {', '.join(map(brief, names[:5]))}, ..."
+    raise ValueError(f"{where} names a column {brief(key)} that X does not have.{hint}")
 
 
 def group_numbers(given: Any, names: Sequence[Any]) -> Subset:
@@ -85,15 +86,15 @@ def group_numbers(given: Any, names: Sequence[Any]) -> Subset:
         for group, members in given.items():
             if isinstance(members, str) or not isinstance(members, Iterable):
                 raise ValueError(
-                    f"feature_groups[{group!r}] must be a list of columns; got {members!r}. Put a single column in a "
-                    "list."
+                    f"feature_groups[{brief(group)}] must be a list of columns; got {brief(members)}. Put a single "
+                    "column in a list."
                 )
-            places = [column_place(key, names, f"feature_groups[{group!r}]") for key in members]
+            places = [column_place(key, names, f"feature_groups[{brief(group)}]") for key in members]
             twice = next((place for place in places if place in taken), None)
             if twice is not None:
                 raise ValueError(
-                    f"feature_groups puts column {names[twice]!r} in {taken[twice]!r} and in {group!r}; a column may "
-                    "be in one group only. Remove it from one of them."
+                    f"feature_groups puts column {brief(names[twice])} in {brief(taken[twice])} and in {brief(group)}; "
+                    "a column may be in one group only. Remove it from one of them."
                 )
             taken |= dict.fromkeys(places, group)
             if places:

@@ -14,6 +14,7 @@ import numpy as np
 from .._features.matrices import with_marked_diagonal
 from .._utils.arrays import Floats, Subset, Table
 from .._utils.checks import check_count
+from .._utils.text import brief
 from .arrange import Arrangement, arrangement, matrix_arrangement
 from .arrange_sparse import sparse_arrangement
 from .check_matrices import check_cross, check_matrices, check_samples_observed, usable_matrices
@@ -317,8 +318,8 @@ def read_sparse(given: Given, request: Request) -> Reading:
     other = next((a for a in range(p) if asked[a] not in ("auto", "sqeuclidean")), None)
     if other is not None:
         raise ValueError(
-            f'The columns of a sparse matrix are compared by metric="sqeuclidean"; column {names[other]!r} asks for '
-            f"{asked[other]!r}. Use X.toarray() for other metrics."
+            f'The columns of a sparse matrix are compared by metric="sqeuclidean"; column {brief(names[other])} asks '
+            f"for {brief(asked[other])}. Use X.toarray() for other metrics."
         )
     check_stored(X, names)
     groups = group_numbers(request.feature_groups, given.keys)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import atexit
 import shutil
-import sys
 import tempfile
 from collections.abc import Callable
 from functools import cache
@@ -12,6 +11,8 @@ from typing import Any, TypeVar
 
 import numba
 from numba.core import event
+
+from .._utils.progress import is_watched, whisper
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -48,8 +49,8 @@ class _SayOnce(event.Listener):
 
     def on_start(self, event: Any) -> None:
         function = getattr(event.data.get("dispatcher"), "py_func", None)
-        if getattr(function, "__module__", "").startswith(__package__) and sys.stderr.isatty():
-            print("sparsecluster: compiling its kernels for this machine (once, about 15 s)", file=sys.stderr)
+        if getattr(function, "__module__", "").startswith(__package__) and is_watched():
+            whisper("sparsecluster: compiling its kernels for this machine (once, about 15 s)")
             _unregister()
 
     def on_end(self, event: Any) -> None:

@@ -20,6 +20,7 @@ from .._data.source_sparse import SparseSource
 from .._kernels.integrated import PRIOR_WEIGHT, count_terms
 from .._kernels.levels import level_counts, level_sums
 from .._utils.arrays import Floats, Labels, Subset
+from .._utils.text import brief
 
 # Lower bound of the probability of a level in a cluster, so that a level that does not occur there is not impossible.
 LEAST_PROBABILITY = 1e-6
@@ -292,7 +293,7 @@ def columns_of(name: str, reading: Reading) -> Columns:
     for a, kind in zip(source.columns.tolist(), kinds, strict=True):
         if not isinstance(kind, SquaredEuclidean | Hamming | Ordinal):
             raise ValueError(
-                f"{name} needs coordinates of the samples or levels, but column {reading.names[a]!r} has only "
+                f"{name} needs coordinates of the samples or levels, but column {brief(reading.names[a])} has only "
                 'dissimilarities of pairs of samples. Use metric="sqeuclidean" for numbers and "hamming" for levels.'
             )
     is_number = np.array([isinstance(kind, SquaredEuclidean) for kind in kinds])

@@ -9,6 +9,8 @@ from numbers import Integral, Real
 
 import numpy as np
 
+from .text import brief
+
 # The number of names that a message lists before it says "and n more".
 NAMES_SHOWN = 5
 
@@ -20,7 +22,7 @@ def check_choice(name: str, value: object, allowed: Sequence[str], advice: str =
     near = difflib.get_close_matches(str(value), allowed, n=1)
     hint = f' Did you mean "{near[0]}"?' if near else ""
     listed = ", ".join(f'"{word}"' for word in allowed)
-    raise ValueError(f"{name} must be one of {listed}{advice}; got {value!r}.{hint}")
+    raise ValueError(f"{name} must be one of {listed}{advice}; got {brief(value)}.{hint}")
 
 
 def check_count(name: str, value: object, low: int, high: int | None = None, advice: str = "") -> int:
@@ -29,26 +31,26 @@ def check_count(name: str, value: object, low: int, high: int | None = None, adv
     is_count = isinstance(value, Integral) and not isinstance(value, bool | np.bool_)
     if is_count and low <= value and (high is None or value <= high):  # type: ignore[operator]
         return int(value)  # type: ignore[call-overload]
-    raise ValueError(f"{name} must be {allowed}; got {value!r}.{advice and ' ' + advice}")
+    raise ValueError(f"{name} must be {allowed}; got {brief(value)}.{advice and ' ' + advice}")
 
 
 def check_number(name: str, value: object, allowed: str, fits: Callable[[float], bool], advice: str = "") -> float:
     """Check that a value is a number for which `fits` is true. `allowed` describes such numbers in words."""
     if isinstance(value, Real) and not isinstance(value, bool | np.bool_) and fits(float(value)):
         return float(value)
-    raise ValueError(f"{name} must be {allowed}; got {value!r}.{advice and ' ' + advice}")
+    raise ValueError(f"{name} must be {allowed}; got {brief(value)}.{advice and ' ' + advice}")
 
 
 def check_bool(name: str, value: object, advice: str = "") -> None:
     """Check that a value is True or False, not merely truthy or falsy."""
     if not isinstance(value, bool | np.bool_):
-        raise ValueError(f"{name} must be True or False{advice}; got {value!r}.")
+        raise ValueError(f"{name} must be True or False{advice}; got {brief(value)}.")
 
 
 def check_jobs(value: object) -> None:
     """Check a number of threads as joblib accepts it."""
     if value is not None and (not isinstance(value, Integral) or value == 0):
-        raise ValueError(f"n_jobs must be None, a number of threads, or -1 for all processors; got {value!r}.")
+        raise ValueError(f"n_jobs must be None, a number of threads, or -1 for all processors; got {brief(value)}.")
 
 
 def check_size(value: object, n_features: int) -> int | None:
@@ -60,9 +62,11 @@ def check_size(value: object, n_features: int) -> int | None:
         share = float(value)
         if 0 < share <= 1:
             return max(1, round(share * n_features))
-        raise ValueError(f"{name} as a share must be in (0, 1]; got {value!r}. {advice}")
+        raise ValueError(f"{name} as a share must be in (0, 1]; got {brief(value)}. {advice}")
     if isinstance(value, str):
-        raise ValueError(f'{name} must be "auto", "core", a whole number or a share in (0, 1]; got {value!r}. {advice}')
+        raise ValueError(
+            f'{name} must be "auto", "core", a whole number or a share in (0, 1]; got {brief(value)}. {advice}'
+        )
     return check_count(name, value, 1, n_features, advice)
 
 
@@ -87,7 +91,7 @@ def listed(names: Iterable[object]) -> str:
     "'a', 'b', 'c', 'd', 'e' and 2 more"
     """
     every = list(names)
-    return ", ".join(map(repr, every[:NAMES_SHOWN])) + and_more(len(every))
+    return ", ".join(map(brief, every[:NAMES_SHOWN])) + and_more(len(every))
 
 
 def is_auto(value: object) -> bool:

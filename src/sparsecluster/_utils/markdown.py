@@ -6,6 +6,8 @@ import html
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from .text import visible
+
 
 def markdown_table(header: Sequence[Any], rows: Iterable[Sequence[Any]]) -> str:
     """Write a table in Markdown; cells must be free of bars and line breaks.
@@ -25,4 +27,4 @@ def escaped(text: str) -> str:
     >>> print(escaped("a < b | c"))
     a &lt; b \| c
     """
-    return html.escape(text, quote=False).replace("|", "\\|").replace("\n", " ")
+    return html.escape(visible(text.replace("\n", " ")), quote=False).replace("|", "\\|")

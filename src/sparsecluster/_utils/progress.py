@@ -5,7 +5,10 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from typing import Literal, TypeVar
+
+from .text import visible
 
 T = TypeVar("T")
 
@@ -16,6 +19,18 @@ PATIENCE_SECONDS = 2.0
 REFRESH_SECONDS = 0.2
 
 
+def is_watched() -> bool:
+    """Whether standard error is a terminal; it may be closed."""
+    return sys.stderr is not None and not sys.stderr.closed and sys.stderr.isatty()
+
+
+def whisper(text: str, end: str = "\n") -> None:
+    """Print on standard error, and go on with the work if nobody listens any more."""
+    if sys.stderr is not None:
+        with suppress(OSError, ValueError):
+            print(text, end=end, file=sys.stderr, flush=True)
+
+
 class Progress:
     """Counts the steps of named stages on standard error.
 
@@ -24,7 +39,7 @@ class Progress:
     """
 
     def __init__(self, verbose: Verbosity = "auto") -> None:
-        self._silent = verbose is False or (verbose == "auto" and not sys.stderr.isatty())
+        self._silent = verbose is False or (verbose == "auto" and not is_watched())
         self._begin = time.monotonic() + (0.0 if verbose is True else PATIENCE_SECONDS)
         self._shown = 0.0
         self._width = 0
@@ -44,11 +59,11 @@ class Progress:
         if self._silent or now < self._begin or now < self._shown + REFRESH_SECONDS:
             return
         left = elapsed / done * (total - done)
-        line = f"{what}: {done} of {total}" + (f", about {left:.0f} s left" if left >= 1 else "")
-        print("\r" + line.ljust(self._width), end="", file=sys.stderr, flush=True)
+        line = f"{visible(what)}: {done} of {total}" + (f", about {left:.0f} s left" if left >= 1 else "")
+        whisper("\r" + line.ljust(self._width), end="")
         self._shown, self._width = now, len(line)
 
     def _clear(self) -> None:
         if self._width:
-            print("\r" + " " * self._width, end="\r", file=sys.stderr, flush=True)
+            whisper("\r" + " " * self._width, end="\r")
             self._width = 0

@@ -7,6 +7,7 @@ import typer
 from .._version import __version__
 from .compare import compare
 from .demo import demo
+from .errors import keep_streams
 from .fit import fit
 from .predict import predict
 from .reproduce import reproduce
@@ -34,4 +35,5 @@ def options(
 
 def main() -> None:
     """Entry point of the `sparsecluster` command."""
+    keep_streams()
     app()

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from .errors import plainly
+from .errors import plainly, tell
 
 
 @plainly
@@ -33,6 +33,9 @@ def compare(
     out: Annotated[
         Path | None, typer.Option(help="Folder for comparison.csv, agreement.csv and comparison.md.")
     ] = None,
+    force: Annotated[
+        bool, typer.Option("--force", help="Write into the folder even if it holds files that are not a result.")
+    ] = False,
     seed: Annotated[int, typer.Option(help="Seed of the random numbers.", min=0)] = 0,
     jobs: Annotated[int, typer.Option(help="Number of threads; the results do not depend on it. -1: all cores.")] = 1,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors; requires --out.")] = False,
@@ -45,10 +48,13 @@ def compare(
 
       sparsecluster compare table.xlsx -k 4 --methods sas,sparse-kmeans,ward --out comparison
     """
+    from .._utils.csv import frame_csv
     from .._utils.files import write
+    from .._utils.folders import check_place, replaced
     from .._utils.journal import recorded
     from ..inspection.compare import USUAL, compare_methods
     from ..methods.registry import METHODS
+    from .results import COMPARE
     from .resume import name_of
     from .shared import clusters_of, load
 
@@ -57,6 +63,8 @@ def compare(
     chosen = list(METHODS) if names == ["all"] else names or list(USUAL)
     if quiet and out is None:
         raise ValueError("--quiet without --out would show no results. Set a folder with --out.")
+    if out is not None:
+        check_place(out, COMPARE, force)
     loaded = load(data, id_=id_, truth=truth, drop=drop, transpose=transpose, sheet=sheet, encoding=encoding)
     given: dict[str, Any] = {
         "n_clusters": n_clusters,
@@ -75,16 +83,17 @@ def compare(
         raise ValueError(f"All methods failed. The first error was {found.results[0].error}")
     frame, agreement = found.frame(), found.agreement()
     if out is not None:
-        write(out / "comparison.csv", frame.to_csv())
-        write(out / "agreement.csv", agreement.to_csv())
-        write(out / "comparison.md", _markdown(frame, agreement))
+        with replaced(out, COMPARE) as new:
+            write(new / "comparison.csv", frame_csv(frame))
+            write(new / "agreement.csv", frame_csv(agreement))
+            write(new / "comparison.md", _markdown(frame, agreement))
     journal.remove()
     if not quiet:
         for note in loaded.notes:
-            typer.echo(f"Note: {note}", err=True)
+            tell(f"Note: {note}", err=True)
         _print(frame, agreement)
         if out is not None:
-            typer.echo(f"The results were written to {out}.")
+            tell(f"The results were written to {out}.")
 
 
 def _print(frame, agreement) -> None:  # type: ignore[no-untyped-def]
@@ -92,13 +101,15 @@ def _print(frame, agreement) -> None:  # type: ignore[no-untyped-def]
     from rich.markup import escape
     from rich.table import Table
 
+    from .._utils.text import visible
+
     console = Console(highlight=False)
     shown = frame.drop(columns="failed")
     table = Table("method", *(str(column) for column in shown.columns), box=None)
     for name, row in shown.iterrows():
         cells = ["" if value != value else f"{value:.3f}" for value in row]
         reason = frame.loc[name, "failed"]
-        table.add_row(str(name), *(["failed: " + escape(reason)] if reason else cells))
+        table.add_row(str(name), *(["failed: " + escape(visible(reason))] if reason else cells))
     console.print(table)
     if len(agreement) > 1:
         console.print("\nAgreement between methods (adjusted Rand index):")

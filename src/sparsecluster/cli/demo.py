@@ -7,7 +7,10 @@ from typing import Annotated
 
 import typer
 
+from .errors import plainly
 
+
+@plainly
 def demo(
     seed: Annotated[int, typer.Option(help="Seed of the simulated table.")] = 0,
     features: Annotated[int, typer.Option(help="Number of features p; 50 of them are useful.", min=51)] = 1000,

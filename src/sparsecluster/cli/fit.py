@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from .._utils.text import brief
 from .errors import plainly
 
 if TYPE_CHECKING:
@@ -76,6 +77,9 @@ def fit(
     delimiter: Annotated[str | None, typer.Option(help="Delimiter of a text file; detected by default.")] = None,
     decimal: Annotated[str | None, typer.Option(help="Decimal sign of a text file; detected by default.")] = None,
     out: Annotated[Path, typer.Option(help="Folder for the results.")] = Path("sparsecluster-result"),
+    force: Annotated[
+        bool, typer.Option("--force", help="Write into the folder even if it holds files that are not a result.")
+    ] = False,
     report: Annotated[bool, typer.Option("--report/--no-report", help="Whether to write report.html.")] = True,
     seed: Annotated[int, typer.Option(help="Seed of the random numbers.", min=0)] = 0,
     jobs: Annotated[int, typer.Option(help="Number of threads; the result does not depend on it. -1: all cores.")] = 1,
@@ -100,11 +104,13 @@ def fit(
       cat table.csv | sparsecluster fit - -k 2 --truth group --json
     """
     from .._utils.checks import check_choice
+    from .._utils.folders import check_place
     from ..inspection import inspect
     from ..inspection.agreement import in_clusters
     from ..metrics import adjusted_rand_index, error_rate, rand_index
     from ..report import summarize
-    from .shared import clusters_of, command_line, load, prepared, preset_of, say
+    from .results import FIT
+    from .shared import clusters_of, command_line, load, prepared, preset_of, say, say_json
 
     asked = {
         "max_clusters": max_clusters,
@@ -120,6 +126,7 @@ def fit(
     if preset is not None:
         check_choice("--preset", preset, list(PRESETS))
     estimator = _estimator(method, clusters_of(clusters), asked, given, preset)
+    check_place(out, FIT, force)
     loaded = load(
         data,
         id_=id_,
@@ -151,7 +158,7 @@ def fit(
         short = {key: result[key] for key in SHORT}
         short["n_core"] = result["core"] and result["core"]["count"]
         short["n_alternatives"] = len(view.alternatives)
-        typer.echo(json.dumps({**short, "truth": result.get("truth"), "files": [str(file) for file in files]}))
+        say_json({**short, "truth": result.get("truth"), "files": [str(file) for file in files]})
         return
     for line in (*result["sentences"], *(f"Warning: {each}" for each in result["warnings"])):
         say(line, quiet)
@@ -160,7 +167,7 @@ def fit(
     if "truth" in result:
         agreement = result["truth"]
         among = " among the samples in clusters" if view.n_outliers else ""
-        say(f"Agreement with {truth!r}{among}: Rand index {agreement['rand']:.3f}, adjusted Rand index "
+        say(f"Agreement with {brief(truth)}{among}: Rand index {agreement['rand']:.3f}, adjusted Rand index "
             f"{agreement['ari']:.3f}, error rate {agreement['error']:.3f}.", quiet)  # fmt: skip
     say(f"The results were written to {out}: {', '.join(file.name for file in files)}.", quiet)
 
@@ -195,7 +202,7 @@ def _estimator(
     strange = next((key for key in wanted if key not in takes), None)
     if strange is not None:
         option = OPTIONS.get(strange, f"--{strange.replace('_', '-')}")
-        raise ValueError(f"The method {method!r} has no option {option}. Leave this option out.")
+        raise ValueError(f"The method {brief(method)} has no option {option}. Leave this option out.")
     if "n_features_to_select" in wanted:
         wanted["n_features_to_select"] = _size(wanted["n_features_to_select"])
     made.set_params(**{key: value for key, value in {**usual, **given, **wanted}.items() if key in takes})
@@ -211,7 +218,7 @@ def _size(text: str) -> int | float | str:
             return kind(text)
         except ValueError:
             continue
-    raise ValueError(f'--size must be a number of features, a share such as 0.1, "core" or "auto"; got {text!r}.')
+    raise ValueError(f'--size must be a number of features, a share such as 0.1, "core" or "auto"; got {brief(text)}.')
 
 
 def _fitted(estimator: Any, X: Any) -> tuple[Any, Any, list[str], Journal]:
@@ -237,37 +244,28 @@ def _fitted(estimator: Any, X: Any) -> tuple[Any, Any, list[str], Journal]:
 def write_results(
     out: Path, found: Any, view: View, result: dict[str, Any], preset: dict[str, Any] | None, report: bool
 ) -> list[Path]:
-    """Write all files of a result, each of them completely or not at all."""
+    """Write all files of a result into a new folder, which takes the place of an earlier result as a whole."""
+    from .._utils.csv import frame_csv
     from .._utils.files import write
+    from .._utils.folders import replaced
     from ..io.models import ModelError, save_model
     from ..report import report_page
-    from .results import alternatives_table, features_table, labels_table
+    from .results import CURVE_FILES, FIT, alternatives_table, features_table, labels_table
 
-    files = [
-        write(out / "labels.csv", labels_table(view)),
-        write(out / "features.csv", features_table(view)),
-    ]
-    if view.alternatives:
-        files.append(write(out / "alternatives.csv", alternatives_table(view)))
-    files += [write(out / CURVE_FILES[name], each.frame().to_csv()) for name, each in view.curves.items()]
-    try:
-        # A matrix has no column names. With the names from the file, `predict` can find the columns in new tables.
-        files.append(save_model(found, out / "model.json", preset=preset, names=view.names))
-    except ModelError as error:
-        result["notes"].append(f"model.json was not written. {error}")
-    files.append(write(out / "summary.json", json.dumps(result, ensure_ascii=False, allow_nan=False)))
-    if report:
-        files.append(write(out / "report.html", report_page(result)))
-    # A file left from an earlier result would be mistaken for a part of this one.
-    for name in ALL_FILES:
-        if out / name not in files:
-            (out / name).unlink(missing_ok=True)
-    return files
-
-
-CURVES = ("n_clusters", "gap", "bic", "instability", "components", "core")
-CURVE_FILES = {f"{name}_curve_": f"{name}.csv" for name in CURVES}
-ALL_FILES = (
-    *("labels.csv", "features.csv", "alternatives.csv", *CURVE_FILES.values()),
-    *("model.json", "summary.json", "report.html"),
-)
+    with replaced(out, FIT) as new:
+        files = [
+            write(new / "labels.csv", labels_table(view)),
+            write(new / "features.csv", features_table(view)),
+        ]
+        if view.alternatives:
+            files.append(write(new / "alternatives.csv", alternatives_table(view)))
+        files += [write(new / CURVE_FILES[name], frame_csv(each.frame())) for name, each in view.curves.items()]
+        try:
+            # A matrix has no column names. With the names from the file, `predict` can find the columns in new tables.
+            files.append(save_model(found, new / "model.json", preset=preset, names=view.names))
+        except ModelError as error:
+            result["notes"].append(f"model.json was not written. {error}")
+        files.append(write(new / "summary.json", json.dumps(result, ensure_ascii=False, allow_nan=False)))
+        if report:
+            files.append(write(new / "report.html", report_page(result)))
+    return [out / file.name for file in files]

@@ -31,10 +31,10 @@ def predict(
       sparsecluster predict result/model.json new.csv --out new-labels.csv
     """
     from .._utils.checks import listed
-    from .._utils.files import write
+    from .._utils.csv import as_csv
+    from .._utils.text import visible
     from ..io.models import read_model
-    from .results import as_csv
-    from .shared import load, prepared
+    from .shared import load, prepared, put
 
     saved = read_model(model)
     loaded = load(data, id_=id_, truth=None, drop=drop, transpose=transpose, sheet=sheet, encoding=encoding)
@@ -52,8 +52,6 @@ def predict(
         # A matrix has no column names, but its columns are in the right order now.
         warnings.simplefilter("ignore", UserWarning)
         labels = saved.estimator.predict(prepared(X, saved.preset))
-    text = as_csv(["id", "cluster"], zip(loaded.ids, labels.tolist(), strict=True))
-    if out is None:
-        typer.echo(text, nl=False)
-    else:
-        write(out, text)
+    # Files have the names as they are; on a terminal, control characters could do harm.
+    ids = loaded.ids if out is not None and str(out) != "-" else map(visible, loaded.ids)
+    put(as_csv(["id", "cluster"], zip(ids, labels.tolist(), strict=True)), out)

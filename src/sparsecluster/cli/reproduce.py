@@ -9,7 +9,8 @@ from typing import Annotated, Any
 
 import typer
 
-from .errors import plainly
+from .._utils.text import brief
+from .errors import plainly, tell
 
 # Default number of repeats for `all`: enough to see the results, within the time of a coffee break.
 REPEATS_OF_ALL = 2
@@ -91,7 +92,7 @@ def reproduce(
             failed = sum(record.error is not None for record in results.records)
             note = f", {failed} failed" if failed else ""
             page = next(file for file in files if file.suffix == ".md")
-            typer.echo(f"{experiment.name}: {len(results.records)} results{note}; {page}")
+            tell(f"{experiment.name}: {len(results.records)} results{note}; {page}")
 
 
 def _told(arguments: list[str]) -> list[str]:
@@ -128,14 +129,16 @@ def _cells(text: str, experiment: Any) -> list[dict[str, Any]]:
     ]
     if not chosen:
         some = "; ".join(",".join(f"{key}={value}" for key, value in cell.items()) for cell in experiment.cells[:3])
-        raise ValueError(f"--cells {text!r} matches no cell of {experiment.name}, whose cells are {some}; ...")
+        raise ValueError(f"--cells {brief(text)} matches no cell of {experiment.name}, whose cells are {some}; ...")
     return chosen
 
 
 def _pair(text: str) -> tuple[str, str]:
     key, sign, value = text.partition("=")
     if not sign:
-        raise ValueError(f'--cells must be pairs such as "mu=0.6,p=100", with semicolons between cells; got {text!r}.')
+        raise ValueError(
+            f'--cells must be pairs such as "mu=0.6,p=100", with semicolons between cells; got {brief(text)}.'
+        )
     return key.strip(), value.strip()
 
 

@@ -1,34 +1,49 @@
-"""The tables that are written by commands."""
+"""The files that are written by commands."""
 
 from __future__ import annotations
 
-import csv
-import io
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..io.text import is_number
+from .._utils.csv import as_csv
+from .._utils.folders import Kind
 
 if TYPE_CHECKING:
     from ..inspection import View
 
 
-def as_csv(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
-    """Return a table as CSV. Missing values are empty, and a spreadsheet cannot mistake text for a formula."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow([harmless(name) for name in header])
-    for row in rows:
-        writer.writerow(["" if cell is None or cell != cell else harmless(cell) for cell in row])
-    return text.getvalue()
+CURVES = ("n_clusters", "gap", "bic", "instability", "components", "core")
+CURVE_FILES = {f"{name}_curve_": f"{name}.csv" for name in CURVES}
+FIT_FILES = (
+    *("labels.csv", "features.csv", "alternatives.csv", *CURVE_FILES.values()),
+    *("model.json", "summary.json", "report.html"),
+)
+COMPARE_FILES = ("comparison.csv", "agreement.csv", "comparison.md")
 
 
-def harmless(cell: Any) -> Any:
-    """Put an apostrophe before text that a spreadsheet would evaluate as a formula."""
-    starts = isinstance(cell, str) and cell[:1] in ("=", "+", "-", "@", "\t") and not is_number(cell)
-    return f"'{cell}" if starts else cell
+def is_fit(folder: Path) -> bool:
+    """Whether a folder holds a result of `fit`: a summary that says which version made it."""
+    try:
+        summary = json.loads((folder / "summary.json").read_bytes())
+        return "sparsecluster" in summary["settings"]["versions"]
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return False
+
+
+def is_comparison(folder: Path) -> bool:
+    """Whether a folder holds a result of `compare`: its tables, and a page that begins as ours do."""
+    try:
+        first = (folder / "comparison.csv").read_bytes()[:7], (folder / "comparison.md").read_bytes()[:13]
+    except OSError:
+        return False
+    return first == (b"method,", b"# Comparison\n")
+
+
+FIT = Kind("fit", FIT_FILES, is_fit)
+COMPARE = Kind("compare", COMPARE_FILES, is_comparison)
 
 
 def labels_table(view: View) -> str:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 import sys
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import typer
+
+from .._utils.text import brief
+from .errors import tell
 
 
 def command_line() -> str:
@@ -31,7 +36,7 @@ def clusters_of(text: str) -> int | list[int] | str:
     if not numbers or min(numbers) < 2:
         raise ValueError(
             "-k must be a whole number of at least 2, several such as 2,4,8, a range such as 2-6, with the smaller "
-            f'number first, or "auto"; got {text!r}.'
+            f'number first, or "auto"; got {brief(text)}.'
         )
     return numbers if len(numbers) > 1 else numbers[0]
 
@@ -76,4 +81,22 @@ def preset_of(word: str | None, X: Any) -> tuple[dict[str, Any] | None, list[str
 def say(text: str, quiet: bool) -> None:
     """Print a line, unless the command is quiet."""
     if not quiet:
-        typer.echo(text)
+        tell(text)
+
+
+def say_json(value: Any, indent: int | None = None) -> None:
+    """Print a value as JSON, in which control characters and all letters beyond ASCII are escaped."""
+    # JSON leaves this one as it is.
+    typer.echo(json.dumps(value, indent=indent).replace("\x7f", "\\u007f"))
+
+
+def put(text: str, out: Path | None) -> bool:
+    """Write text to a file; "-" or None is standard output. Return whether it was a file."""
+    from .._utils.files import write
+
+    is_file = out is not None and str(out) != "-"
+    if out is not None and is_file:
+        write(out, text)
+    else:
+        typer.echo(text, nl=False)
+    return is_file

@@ -8,14 +8,15 @@ from typing import Annotated, Any
 
 import typer
 
-from .errors import plainly
+from .errors import plainly, tell
 
 
 @plainly
 def report(
     result: Annotated[Path, typer.Argument(help="Folder written by `sparsecluster fit`, or its summary.json.")],
     out: Annotated[
-        Path | None, typer.Option(help="File to write; by default, report.html next to the summary.")
+        Path | None,
+        typer.Option(help="File to write, or - for standard output; by default, report.html next to the summary."),
     ] = None,
 ) -> None:
     """Write the report of a result again.
@@ -24,21 +25,23 @@ def report(
 
       sparsecluster report sparsecluster-result
     """
-    from .._utils.files import write
     from ..report import report_page
+    from .shared import put
 
     file = result / "summary.json" if result.is_dir() else result
     if not file.is_file():
         raise ValueError(f"There is no {file}. Give a folder written by `sparsecluster fit`.")
     try:
         summary = json.loads(file.read_text(encoding="utf-8"))
-        page = write(out or file.parent / "report.html", report_page(summary))
+        page = report_page(summary)
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise ValueError(
             f"{file} is damaged, or not a summary of this version of sparsecluster ({error}). Run `sparsecluster fit` "
             "again."
         ) from error
-    typer.echo(f"The report was written to {page}.")
+    out = out or file.parent / "report.html"
+    if put(page, out):
+        tell(f"The report was written to {out}.")
 
 
 DESIGNS = ("shifted", "diagonal", "correlated", "many", "bernoulli", "mixed")
@@ -47,9 +50,9 @@ DESIGNS = ("shifted", "diagonal", "correlated", "many", "bernoulli", "mixed")
 @plainly
 def simulate(
     design: Annotated[str, typer.Argument(help=f"One of {', '.join(DESIGNS)}.")],
-    out: Annotated[Path, typer.Option(help="CSV file to write; its last column holds the true groups.")] = Path(
-        "simulated.csv"
-    ),
+    out: Annotated[
+        Path, typer.Option(help="CSV file to write, or - for standard output; its last column holds the true groups.")
+    ] = Path("simulated.csv"),
     features: Annotated[int, typer.Option(help="Number of features.", min=1)] = 200,
     seed: Annotated[int, typer.Option(help="Seed of the random numbers.", min=0)] = 0,
 ) -> None:
@@ -63,7 +66,8 @@ def simulate(
     """
     from .. import datasets
     from .._utils.checks import check_choice
-    from .._utils.files import write
+    from .._utils.csv import frame_csv
+    from .shared import put
 
     check_choice("DESIGN", design, list(DESIGNS))
     make = getattr(datasets, f"{design}_groups")
@@ -73,10 +77,8 @@ def simulate(
     order = sorted(range(features), key=lambda a: not made.useful[a])
     frame = pd.DataFrame(made.X).iloc[:, order]
     frame.columns = [f"{'useful' if made.useful[a] else 'noise'}{place}" for place, a in enumerate(order)]
-    write(out, frame.assign(group=made.truth).to_csv(index=False))
-    typer.echo(
-        f"Wrote {len(frame)} samples with {features} features, {int(made.useful.sum())} of them useful, to {out}."
-    )
+    if put(frame_csv(frame.assign(group=made.truth), index=False), out):
+        tell(f"Wrote {len(frame)} samples with {features} features, {int(made.useful.sum())} of them useful, to {out}.")
 
 
 @plainly
@@ -90,13 +92,14 @@ def methods(
       sparsecluster methods --json
     """
     from ..methods.registry import METHODS
+    from .shared import say_json
 
     if as_json:
         entries = {
             name: {**method._asdict(), "make": getattr(method.make, "func", method.make).__name__}
             for name, method in METHODS.items()
         }
-        typer.echo(json.dumps(entries, indent=2))
+        say_json(entries, indent=2)
         return
     from rich.console import Console
     from rich.table import Table
@@ -124,20 +127,22 @@ def info(
 
       sparsecluster info table.csv
     """
-    from .shared import load
+    from .shared import load, say_json
 
     loaded = load(data, id_=id_, truth=None, drop="", transpose=transpose, sheet=sheet, encoding=encoding)
     columns, notes = described(loaded, metric)
     n = len(loaded.ids)
     if as_json:
-        typer.echo(json.dumps({"samples": n, "columns": columns, "notes": [*loaded.notes, *notes]}))
+        say_json({"samples": n, "columns": columns, "notes": [*loaded.notes, *notes]})
         return
-    typer.echo(f"{n:,} samples, {len(loaded.names):,} columns.")
+    tell(f"{n:,} samples, {len(loaded.names):,} columns.")
     for note in (*loaded.notes, *notes):
-        typer.echo(f"Note: {note}")
+        tell(f"Note: {note}")
     from rich.console import Console
     from rich.markup import escape
     from rich.table import Table
+
+    from .._utils.text import shortened
 
     table = Table("column", "compared by", "values", "missing", "example", box=None)
     for column in columns[:MOST_SHOWN]:
@@ -148,14 +153,14 @@ def info(
             f"{column['missing']:.0%}",
             column["example"],
         )
-        table.add_row(*map(escape, cells))
+        table.add_row(*(escape(shortened(cell, MOST_LETTERS)) for cell in cells))
     Console(highlight=False).print(table)
     if len(columns) > MOST_SHOWN:
-        typer.echo(f"... and {len(columns) - MOST_SHOWN:,} more columns.")
+        tell(f"... and {len(columns) - MOST_SHOWN:,} more columns.")
 
 
-# The number of columns that `info` lists.
-MOST_SHOWN = 40
+# The number of columns that `info` lists, and the length at which their names and values are truncated.
+MOST_SHOWN, MOST_LETTERS = 40, 80
 # The number of names in a note, and the share of missing values above which there is a note.
 MOST_NAMED, MOSTLY_MISSING = 5, 0.9
 

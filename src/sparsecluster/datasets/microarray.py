@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from .._utils.arrays import Floats
 from .._utils.cache import cache_folder
+from .._utils.text import brief
 
 # An environment variable that names the folder of the files.
 VARIABLE = "SPARSECLUSTER_DATA"
@@ -192,7 +193,7 @@ def load_microarray(name: str, folder: str | Path | None = None, download: bool 
     (62, 2000)
     """
     if name not in MICROARRAYS:
-        raise ValueError(f"There is no data set {name!r}; choose from {', '.join(sorted(MICROARRAYS))}.")
+        raise ValueError(f"There is no data set {brief(name)}; choose from {', '.join(sorted(MICROARRAYS))}.")
     about = MICROARRAYS[name]
     places = [Path(folder)] if folder is not None else list(_usual_places())
     found = _first_found(name, about, places)
@@ -201,8 +202,8 @@ def load_microarray(name: str, folder: str | Path | None = None, download: bool 
         found = _first_found(name, about, places[-1:])
     if found is None:
         raise DataNotFoundError(
-            f"The data set {name!r} was not found in {' or in '.join(map(str, places))}. Put {_forms(name, about)} "
-            f"there, or name another folder with folder=, --data or ${VARIABLE}."
+            f"The data set {brief(name)} was not found in {' or in '.join(map(str, places))}. Put "
+            f"{_forms(name, about)} there, or name another folder with folder=, --data or ${VARIABLE}."
         )
     return found
 
@@ -274,7 +275,7 @@ def _checked(name: str, about: Microarray, found: Samples, place: Path) -> Sampl
     if found.X.shape != wanted or sizes != sorted(about.class_sizes):
         n_samples, n_genes = found.X.shape
         raise ValueError(
-            f"The data set {name!r} in {place} has {n_samples} samples x {n_genes} genes in classes of "
+            f"The data set {brief(name)} in {place} has {n_samples} samples x {n_genes} genes in classes of "
             f"{sizes} samples; expected {wanted[0]} x {wanted[1]} in classes of {sorted(about.class_sizes)}. It may be "
             "another version of the data."
         )
@@ -301,8 +302,8 @@ def _download(name: str, about: Microarray, folder: Path) -> None:
         import pooch
     except ImportError as error:
         raise ImportError(
-            f'Downloading the data set {name!r} needs the package pooch. Run pip install "sparsecluster[data]", or put '
-            f"{_forms(name, about)} into the folder that ${VARIABLE} names."
+            f'Downloading the data set {brief(name)} needs the package pooch. Run pip install "sparsecluster[data]", '
+            f"or put {_forms(name, about)} into the folder that ${VARIABLE} names."
         ) from error
 
     def download(address: str, part: str, store: Any) -> None:
@@ -325,7 +326,7 @@ def _download(name: str, about: Microarray, folder: Path) -> None:
             store.fetch(file, downloader=download)
         except (OSError, ValueError) as error:
             raise DataNotFoundError(
-                f"The data set {name!r} is not on this machine and could not be downloaded from {ADDRESS}{file} "
+                f"The data set {brief(name)} is not on this machine and could not be downloaded from {ADDRESS}{file} "
                 f"({error}). Try again, or put {_forms(name, about)} into {folder} or into the folder that "
                 f"${VARIABLE} names."
             ) from error

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import csv
 import html
-import io
 
+from .._utils.csv import as_csv
 from .._utils.markdown import escaped, markdown_table
+from .._utils.text import visible
 from .experiment import Experiment, values_of
 from .findings import findings
 from .grids import Entry, grids
@@ -103,18 +103,17 @@ def comma_separated(experiment: Experiment, results: Results) -> str:
     """
     keys = list(experiment.cells[0])
     columns = ["n", "mean", "sd", "se", "paper_mean", "paper_sd", "limit"]
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow([*keys, "method", "measure", *columns])
+    rows = []
     for measure in experiment.measures:
         for each in summaries_of(experiment, results, measure):
             paper = each.printed or (None, None)
             numbers = [each.n, each.mean, each.sd, each.error, *paper, each.limit]
-            cells = ["" if value is None or value != value else value for value in numbers]
-            writer.writerow([*values_of(each.cell), each.method, measure, *cells])
-    return text.getvalue()
+            rows.append([*values_of(each.cell), each.method, measure, *numbers])
+    return as_csv([*keys, "method", "measure", *columns], rows)
 
 
+# White space in a page.
+WHITE = "\n\t"
 PAGE = """<!doctype html>
 <html lang="en">
 <head>
@@ -170,7 +169,7 @@ def web_page(experiment: Experiment, results: Results, svg: str | None = None) -
 
 
 def _paragraphs(*texts: str) -> list[str]:
-    return [f"<p>{html.escape(text)}</p>" for text in texts if text]
+    return [f"<p>{html.escape(visible(text, keep=WHITE))}</p>" for text in texts if text]
 
 
 def _markdown_cell(entry: Entry) -> str:
@@ -179,6 +178,6 @@ def _markdown_cell(entry: Entry) -> str:
 
 
 def _html_cell(entry: Entry) -> str:
-    first, *rest = map(html.escape, entry.lines)
+    first, *rest = (html.escape(visible(line)) for line in entry.lines)
     shown = f"<b>{first}</b>" if entry.is_best else first
     return f"<td>{shown}{''.join(f'<small>{line}</small>' for line in rest)}</td>"

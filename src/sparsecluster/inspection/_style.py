@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from .._utils.text import LONGEST_NAME, shortened
 from ..methods._base import OUTLIER
 
 # Colors that color-blind readers can distinguish: six by Okabe and Ito, and four that are as different as possible.
@@ -53,8 +54,6 @@ DIVERGING, MISSING = ("#005493", "#f6f6f6", "#b84a00"), "#8c8c8c"
 GRAY = "0.72"
 # A thin dark edge separates overlapping markers, and makes light ones visible on white.
 EDGE: dict[str, Any] = {"mec": "0.2", "mew": 0.3}
-# Length at which names are truncated.
-LONGEST_NAME = 24
 # If there are more markers than this, they are drawn as pixels, so that vector files stay small.
 MANY_MARKS = 2000
 COLUMNS_OF_PANELS = 3
@@ -119,16 +118,6 @@ def written(level: Any) -> str:
     ('1', '0.25', 'red')
     """
     return f"{level:g}" if isinstance(level, float) else str(level)
-
-
-def shortened(name: str, longest: int = LONGEST_NAME) -> str:
-    r"""Return a name on one line, truncated if it is too long.
-
-    >>> shortened("two\nlines"), shortened("a very long name indeed", 12)
-    ('two lines', 'a very long…')
-    """
-    text = " ".join("".join(letter if letter.isprintable() else " " for letter in name).split())
-    return text if len(text) <= longest else text[: longest - 1].rstrip() + "…"
 
 
 def plain(name: Any, longest: int = LONGEST_NAME) -> str:

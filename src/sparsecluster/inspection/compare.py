@@ -16,6 +16,7 @@ from .._utils.checks import check_choice, check_count
 from .._utils.parallel import Workers
 from .._utils.parameters import check_parameters, rng_of
 from .._utils.progress import Progress, Verbosity
+from .._utils.text import brief
 from ..methods._base import OUTLIER
 from ..methods._clusters import NClusters, check_n_clusters
 from ..methods.registry import METHODS, make_method
@@ -213,7 +214,7 @@ def compare_methods(
     taken = {key for name in methods for key in make_method(name, n_clusters).get_params()}
     strange = next((key for key in parameters if key not in taken), None)
     if strange is not None:
-        raise ValueError(f"None of the methods has a parameter {strange!r}. Check its spelling.")
+        raise ValueError(f"None of the methods has a parameter {brief(strange)}. Check its spelling.")
     seeds = rng_of(random_state).integers(2**31, size=repeats).tolist()
     given = {"n_jobs": n_jobs, "verbose": False, **parameters}
     workers = Workers(1, Progress(verbose))

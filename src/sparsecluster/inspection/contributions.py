@@ -11,9 +11,10 @@ import numpy.typing as npt
 from .._data.centers import means
 from .._data.kinds.dissimilarity import Scale
 from .._utils.arrays import Floats, Subset
+from .._utils.text import shortened
 from ._display import Display
 from ._kinds import difference_words
-from ._style import GRAY, cluster_names, legend, own_panels, plain, shortened, style_of, written
+from ._style import GRAY, cluster_names, legend, own_panels, plain, style_of, written
 from .view import View
 
 if TYPE_CHECKING:

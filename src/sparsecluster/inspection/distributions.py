@@ -12,6 +12,7 @@ import numpy.typing as npt
 from .._data.metric import column_place
 from .._utils.arrays import Floats, Subset
 from .._utils.checks import check_count
+from .._utils.text import brief
 from ._display import Display
 from ._style import cluster_names, legend, own_panels, patches, plain, style_of
 from .view import View
@@ -116,7 +117,7 @@ class Distributions(Display):
         if features is None:
             places = view.chosen[:max_features].tolist()
         elif isinstance(features, str) or not len(features):
-            raise ValueError(f"features must be a list of names or numbers of columns; got {features!r}.")
+            raise ValueError(f"features must be a list of names or numbers of columns; got {brief(features)}.")
         else:
             places = [column_place(key, view.names, "features") for key in features]
         chosen = set(view.chosen.tolist())

@@ -25,6 +25,7 @@ from .._utils.checks import NAMES_SHOWN, and_more, frames_in_package
 from .._utils.parallel import one_thread_blas
 from .._utils.parameters import check_parameters
 from .._utils.progress import Progress
+from .._utils.text import brief, shortened
 from ._alternatives import Alternative, alternative_of
 from ._clusters import check_n_clusters, choose_clusters, is_given
 from ._core import check_core_agreement, with_core
@@ -38,6 +39,8 @@ from ._validation import checked, names_of
 LEARNED_IN_READING = ("n_features_in_", "feature_names_in_")
 # The label of samples that belong to no cluster, as in scikit-learn.
 OUTLIER = -1
+# The length at which the names of features are truncated in a summary.
+LONGEST_IN_SUMMARY = 40
 
 
 class SparseClusterer(SelectorMixin, ClusterMixin, BaseEstimator):
@@ -146,8 +149,8 @@ class SparseClusterer(SelectorMixin, ClusterMixin, BaseEstimator):
             theirs, ours = getattr(reading.request, name), getattr(own, name)
             if theirs is not ours and theirs != ours:
                 raise ValueError(
-                    f"The table was read with {name}={theirs!r}, but this estimator has {name}={ours!r}. Read the "
-                    "table with the same value."
+                    f"The table was read with {name}={brief(theirs)}, but this estimator has {name}={brief(ours)}. "
+                    "Read the table with the same value."
                 )
         return reading.standardized(own.standardize)
 
@@ -319,7 +322,11 @@ class SparseClusterer(SelectorMixin, ClusterMixin, BaseEstimator):
         chosen = np.flatnonzero(self.support_)
         ranked = chosen[np.argsort(-self.feature_scores_[chosen], kind="stable")]
         names, n_chosen = names_of(self), self._kept.n_chosen
-        best = ", ".join(f"{names[a]} ({self.feature_scores_[a]:.2f})" for a in ranked[:NAMES_SHOWN])
+
+        def name(a: int) -> str:
+            return shortened(str(names[a]), LONGEST_IN_SUMMARY)
+
+        best = ", ".join(f"{name(a)} ({self.feature_scores_[a]:.2f})" for a in ranked[:NAMES_SHOWN])
         lines = [
             f"{sizes.size} clusters of {', '.join(map(str, sizes))} samples"
             + (f"; {outside} sample{'s' * (outside > 1)} in no cluster" if outside else ""),
@@ -334,8 +341,10 @@ class SparseClusterer(SelectorMixin, ClusterMixin, BaseEstimator):
             lines.append(f"{some} enough to find the clusters again")
         lines.append(f"highest scores: {best}")
         for cluster, mask in enumerate(getattr(self, "cluster_features_", [])):
-            own = [names[a] for a in ranked[mask[ranked]].tolist()]
-            lines.append(f"features of cluster {cluster}: {', '.join(own[:NAMES_SHOWN])}{and_more(len(own))}")
+            own = ranked[mask[ranked]].tolist()
+            lines.append(
+                f"features of cluster {cluster}: {', '.join(map(name, own[:NAMES_SHOWN]))}{and_more(len(own))}"
+            )
         others = len(getattr(self, "alternatives_", []))
         if others:
             lines.append(f"{others} other good clustering{'s' * (others > 1)} of the same samples in alternatives_")

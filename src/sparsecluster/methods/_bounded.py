@@ -24,6 +24,7 @@ from .._utils.arrays import Floats, Labels
 from .._utils.checks import check_count, check_number, is_auto
 from .._utils.parallel import workers_for
 from .._utils.progress import Verbosity
+from .._utils.text import brief
 from ._base import SparseClusterer
 from ._result import Result
 from ._weights import Tuning, Weighting, tuned
@@ -135,8 +136,8 @@ def check_bounds(value: Any, usual: Floats) -> Floats:
         bounds = np.zeros(1)
     if bounds.size < 2 or not (bounds >= 1).all() or not np.isfinite(bounds).all():
         raise ValueError(
-            f"bounds must be at least two different numbers, each at least 1; got {value!r}. Use None for the default "
-            "bounds."
+            f"bounds must be at least two different numbers, each at least 1; got {brief(value)}. Use None for the "
+            "default bounds."
         )
     return bounds
 

@@ -21,6 +21,7 @@ from .._utils.checks import check_choice, check_count, check_number, is_auto
 from .._utils.parallel import workers_for
 from .._utils.parameters import rng_of
 from .._utils.progress import Progress, Verbosity
+from .._utils.text import brief
 from ._base import SparseClusterer
 from ._clusters import NClusters, is_given
 from ._criteria.choice import Choice, at_least_two, warn
@@ -162,7 +163,7 @@ class PenalizedMixture(CompleteNumbers, SoftMemberships, SparseClusterer):
     def _kinds(self) -> Sequence[str]:
         given = [self.init] if isinstance(self.init, str) else self.init
         if not isinstance(given, Sequence) or not given:
-            raise ValueError(f'init must be "auto" or one or several of {", ".join(KINDS)}; got {self.init!r}.')
+            raise ValueError(f'init must be "auto" or one or several of {", ".join(KINDS)}; got {brief(self.init)}.')
         return KINDS if "auto" in given else given
 
     def _penalties(self) -> Floats | int:
@@ -258,8 +259,8 @@ class PenalizedMixture(CompleteNumbers, SoftMemberships, SparseClusterer):
         if is_auto(self.penalty):
             return f"Even without a penalty, fewer than {k} clusters are left. Use a smaller number of clusters."
         return (
-            f"With penalty={self.penalty!r}, fewer than {k} clusters are left: the penalty is too strong, or there are "
-            'fewer clusters. Use a smaller penalty, or penalty="auto" to tune it.'
+            f"With penalty={brief(self.penalty)}, fewer than {k} clusters are left: the penalty is too strong, or "
+            'there are fewer clusters. Use a smaller penalty, or penalty="auto" to tune it.'
         )
 
     # ------------------------------------------------------------ the result

@@ -15,6 +15,7 @@ from .._utils.arrays import Floats, Labels
 from .._utils.checks import check_bool, check_count, check_number, is_auto
 from .._utils.parameters import rng_of
 from .._utils.progress import Progress, Verbosity
+from .._utils.text import brief
 from ._base import SparseClusterer
 from ._clusters import NClusters
 from ._mixins import CompleteNumbers, NearestCluster
@@ -288,7 +289,7 @@ class PROCLUS(CompleteNumbers, NearestCluster, SparseClusterer):
         if given > reading.n_columns:
             raise ValueError(
                 f"n_dimensions must be at most {reading.n_columns}, the number of columns of X; got "
-                f'{self.n_dimensions!r}. Use "auto" to choose it.'
+                f'{brief(self.n_dimensions)}. Use "auto" to choose it.'
             )
         # Some columns may be constant, in X or in a part of its samples. Then there may be fewer, and all are taken.
         return [round(k * given)]

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, Literal, NamedTuple
 
+from .._utils.text import brief
 from ._base import SparseClusterer
 from ._clusters import NClusters
 from .cosa import COSA
@@ -331,5 +332,5 @@ def make_method(name: str, n_clusters: NClusters, **parameters: Any) -> SparseCl
     if name in METHODS:
         return METHODS[name].make(n_clusters, **parameters)
     near = difflib.get_close_matches(name, METHODS, n=1)
-    hint = f" Did you mean {near[0]!r}?" if near else ""
-    raise ValueError(f"There is no method {name!r}; available methods are {', '.join(METHODS)}.{hint}")
+    hint = f" Did you mean {brief(near[0])}?" if near else ""
+    raise ValueError(f"There is no method {brief(name)}; available methods are {', '.join(METHODS)}.{hint}")

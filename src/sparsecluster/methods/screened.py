@@ -16,6 +16,7 @@ from .._utils.arrays import Floats, Subset
 from .._utils.checks import check_choice, check_count, check_number, frames_in_package, is_auto
 from .._utils.parameters import rng_of
 from .._utils.progress import Verbosity
+from .._utils.text import brief
 from ._base import SparseClusterer
 from ._clusters import NClusters
 from ._mixins import CompleteNumbers, NearestCluster
@@ -203,7 +204,9 @@ class ScreenedClustering(CompleteNumbers, NearestCluster, SparseClusterer):
         if not is_auto(self.alpha):
             check_number("alpha", self.alpha, '"auto" or a number between 0 and 1', lambda x: 0 < x < 1)
         if self.threshold == "azizyan" and self.test != "variance":
-            raise ValueError(f'threshold="azizyan" compares variances: use test="variance"; got test={self.test!r}.')
+            raise ValueError(
+                f'threshold="azizyan" compares variances: use test="variance"; got test={brief(self.test)}.'
+            )
 
     def _solve(self, reading: Reading, k: int) -> Result:
         table = self._complete_table(reading)

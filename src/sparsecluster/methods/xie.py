@@ -14,6 +14,7 @@ from .._mixtures.variances import GroupedLogVariances, LogVariances, VariancePen
 from .._utils.arrays import Floats
 from .._utils.checks import check_choice, check_count, is_auto
 from .._utils.progress import Verbosity
+from .._utils.text import brief
 from ._clusters import NClusters
 from ._penalized import PenalizedMixture, check_strength
 
@@ -202,7 +203,7 @@ class XieMixture(PenalizedMixture):
             if self.variance_form != "log":
                 raise ValueError(
                     'grouping="features" requires variance_form="log", for which the variances of a feature can be '
-                    f"shrunk together; got variance_form={self.variance_form!r}."
+                    f"shrunk together; got variance_form={brief(self.variance_form)}."
                 )
 
     def _variance_penalties(self) -> Floats | int:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from .._utils.checks import NAMES_SHOWN, and_more
-from ..inspection._style import shortened
+from .._utils.text import shortened
 
 # There is a warning if a cluster is smaller than this, if a larger share of the features is chosen, or if the clusters
 # explain a smaller share of them.
@@ -99,7 +99,7 @@ def _features(result: dict[str, Any]) -> str:
 def _best(rows: list[dict[str, Any]]) -> str | None:
     if not rows:
         return None
-    told = ", ".join(f"{row['name']} ({row['score']:.0%})" for row in rows)
+    told = ", ".join(f"{shortened(row['name'], LONGEST_NAME)} ({row['score']:.0%})" for row in rows)
     return f"The features with the highest scores are {told}."
 
 

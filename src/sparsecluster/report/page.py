@@ -10,6 +10,8 @@ from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template, UndefinedError
 
+from .._utils.text import visible
+
 # These parts of a summary are written into the page; the script draws the others.
 WRITTEN = ("settings", "sentences", "warnings", "notes", "core", "cluster_features")
 # These parts are used by the script alone.
@@ -51,6 +53,7 @@ def report_page(result: dict[str, Any]) -> str:
     missing = next((key for key in DRAWN if key not in result), None)
     if missing is not None:
         raise ValueError(f"The summary of the result is incomplete: {missing!r} is undefined.")
+    result = _shown(result)
     own = files(__package__)
     css = own.joinpath("report.css").read_text(encoding="utf-8")
     parts = [own.joinpath("script", f"{name}.js").read_text(encoding="utf-8") for name in SCRIPT]
@@ -62,6 +65,15 @@ def report_page(result: dict[str, Any]) -> str:
         return _template().render(result, data=data, css=css, script=script, script_hash=script_hash)
     except UndefinedError as error:
         raise ValueError(f"The summary of the result is incomplete: {error}.") from error
+
+
+def _shown(value: Any) -> Any:
+    """Escape control characters in all texts, but for those that are only white space in a page."""
+    if isinstance(value, dict):
+        return {key: _shown(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_shown(each) for each in value]
+    return visible(value, keep="\n\t") if isinstance(value, str) else value
 
 
 @cache

@@ -18,6 +18,7 @@ from ..._features.features import Features
 from ..._features.matrices import Matrices, MatrixFeatures
 from ..._features.units import SMALLEST
 from ..._utils.arrays import Floats, Subset, Table
+from ..._utils.text import brief
 from ..check_matrices import check_matrix
 from ..content import Content, is_missing
 
@@ -129,7 +130,7 @@ class Dissimilarity(ABC):
         if tried.size < 2:
             return True
         matrix = self.try_pairs(tried, column)
-        check_matrix(matrix, f"The metric of column {column!r} on {tried.size} of its values")
+        check_matrix(matrix, f"The metric of column {brief(column)} on {tried.size} of its values")
         return bool((matrix >= SMALLEST).any())
 
     def try_pairs(self, tried: Table, column: str) -> Floats:

@@ -9,6 +9,7 @@ from typing import Any, Self
 import numpy as np
 
 from ..._utils.arrays import Floats, Table
+from ..._utils.text import brief
 from ..content import Content
 from .dissimilarity import SAMPLES_COMPARED, Dissimilarity, Scale
 from .levels import ascending, codes_of
@@ -89,7 +90,7 @@ class Function(Dissimilarity):
             return self.pairs(tried, tried)
         except Exception as error:
             raise ValueError(
-                f"The function given as metric fails on column {column!r} with {type(error).__name__}: {error}. "
+                f"The function given as metric fails on column {brief(column)} with {type(error).__name__}: {error}. "
                 "It must take two values of the column and return a number."
             ) from error
 

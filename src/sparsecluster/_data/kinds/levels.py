@@ -10,6 +10,7 @@ import numpy as np
 from ..._features.coordinates import Block, level_block
 from ..._features.units import power_of_two
 from ..._utils.arrays import Floats, Table
+from ..._utils.text import brief
 from ..content import Content, is_missing
 from .dissimilarity import Dissimilarity, observed_by_cluster, register
 from .numbers import Distance, SortedMeasure, coordinate_features, distance_features
@@ -130,7 +131,7 @@ class Ordinal(Dissimilarity):
     def learn(cls, content: Content, column: str) -> Self:
         if content.has_levels and content.order is None:
             raise ValueError(
-                f'metric="ordinal" compares ranks, but the levels of column {column!r} have no order. Make it an '
+                f'metric="ordinal" compares ranks, but the levels of column {brief(column)} have no order. Make it an '
                 'ordered category, or use "hamming".'
             )
         return cls(content.order or ascending(content.distinct()))

@@ -12,6 +12,7 @@ from ..._features.coordinates import Block, CoordinateFeatures
 from ..._features.features import Features
 from ..._features.manhattan import ManhattanFeatures
 from ..._utils.arrays import Floats, Subset, Table
+from ..._utils.text import brief
 from ..content import Content
 from .dissimilarity import Dissimilarity, observed_by_cluster, register
 
@@ -32,7 +33,7 @@ class Numbers(Dissimilarity):
         if content.numbers is None:
             advice = "hamming" if content.order is None else "ordinal"
             raise ValueError(
-                f'metric="{cls.name}" compares numbers, but column {column!r} holds levels. Use "{advice}" for it.'
+                f'metric="{cls.name}" compares numbers, but column {brief(column)} holds levels. Use "{advice}" for it.'
             )
         return cls()
 
@@ -47,7 +48,7 @@ def numbers_in(content: Content, column: str) -> Floats:
     """The numbers of a column that held numbers when the data were first read."""
     if content.numbers is None:
         raise ValueError(
-            f"Column {column!r} held numbers in fit but does not hold numbers now. Pass it in the same form."
+            f"Column {brief(column)} held numbers in fit but does not hold numbers now. Pass it in the same form."
         )
     return content.numbers
 
