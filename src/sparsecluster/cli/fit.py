@@ -74,6 +74,10 @@ def fit(
     encoding: Annotated[str | None, typer.Option(help="Encoding of a text file; by default, UTF-8.")] = None,
     delimiter: Annotated[str | None, typer.Option(help="Delimiter of a text file; detected by default.")] = None,
     decimal: Annotated[str | None, typer.Option(help="Decimal sign of a text file; detected by default.")] = None,
+    max_memory: Annotated[
+        str | None,
+        typer.Option(help="Memory that reading may take, such as 4GB; by default, 3/4 of the machine's memory."),
+    ] = None,
     out: Annotated[Path, typer.Option(help="Folder for the results.")] = Path("sparsecluster-result"),
     report: Annotated[bool, typer.Option("--report/--no-report", help="Whether to write report.html.")] = True,
     seed: Annotated[int, typer.Option(help="Seed of the random numbers.", min=0)] = 0,
@@ -129,6 +133,7 @@ def fit(
         encoding=encoding,
         delimiter=delimiter,
         decimal=decimal,
+        max_memory=max_memory,
     )
     preparation, told = preset_of(preset, loaded.X)
     X = prepared(loaded.X, preparation)

@@ -116,6 +116,10 @@ def info(
     transpose: Annotated[bool, typer.Option("--transpose", help="The table has features in rows.")] = False,
     sheet: Annotated[str | None, typer.Option(help="Sheet of an Excel file; by default, the first.")] = None,
     encoding: Annotated[str | None, typer.Option(help="Encoding of a text file; by default, UTF-8.")] = None,
+    max_memory: Annotated[
+        str | None,
+        typer.Option(help="Memory that reading may take, such as 4GB; by default, 3/4 of the machine's memory."),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
     """Show how a table is read: how columns are compared, missing values, constant columns and possible problems.
@@ -126,7 +130,9 @@ def info(
     """
     from .shared import load
 
-    loaded = load(data, id_=id_, truth=None, drop="", transpose=transpose, sheet=sheet, encoding=encoding)
+    loaded = load(
+        data, id_=id_, truth=None, drop="", transpose=transpose, sheet=sheet, encoding=encoding, max_memory=max_memory
+    )
     columns, notes = described(loaded, metric)
     n = len(loaded.ids)
     if as_json:
