@@ -22,7 +22,7 @@ from sparsecluster._data import reading
 from sparsecluster.cli import app
 from sparsecluster.datasets import mixed_groups, shifted_groups
 from sparsecluster.inspection import inspect
-from sparsecluster.io import read_table, tables, text
+from sparsecluster.io import formats, read_table, text
 from sparsecluster.io.models import read_model
 from sparsecluster.methods.registry import METHODS
 from sparsecluster.report import report_page, summarize

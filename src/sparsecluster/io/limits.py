@@ -18,15 +18,15 @@ CONTAINER_LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.l
 
 # Memory in bytes at the peak, measured with pandas 2.3 on tables of 2 to 20 million values and rounded up.
 # Text: the file, its characters and pandas's copy of them; a value; a row; a text that does not occur twice.
-TEXT_BYTE, TEXT_VALUE, TEXT_ROW, TEXT_WORD = 6, 24, 48, 96
+TEXT_BYTE, TEXT_VALUE, TEXT_ROW, TEXT_WORD = 6, 36, 64, 96
 # Excel: a cell of the sheet, and a place of the rectangle around the cells, which may be empty.
-EXCEL_CELL, EXCEL_PLACE = 200, 40
+EXCEL_CELL, EXCEL_PLACE = 80, 40
 # Matrix Market: a stored entry as a triplet and in two compressed forms, a value of a dense one, a row or column.
-MATRIX_ENTRY, MATRIX_VALUE, MATRIX_LINE = 64, 32, 32
+MATRIX_ENTRY, MATRIX_VALUE, MATRIX_LINE = 52, 32, 16
 # Parquet and Feather: a value in Arrow and in pandas, and one that is a Python object in pandas.
-ARROW_VALUE, ARROW_OBJECT = 24, 100
-# NumPy and H5AD: how many copies are made.
-COPIES = 2
+ARROW_VALUE, ARROW_OBJECT = 32, 140
+# NumPy and H5AD: how many copies are made, and a text of H5AD.
+COPIES, NAME = 2, 240
 # JSON: objects of Python for a byte of text.
 JSON_BYTE = 30
 

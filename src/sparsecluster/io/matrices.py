@@ -122,7 +122,7 @@ def check_stored(file: Any, source: Source) -> None:
             is_packed = each.id.get_create_plist().get_nfilters() > 0
             most = each.id.get_storage_size() * (limits.MOST_DEFLATED if is_packed else 1)
             check_held(claimed, most, source.name, f"an array {each.name} of shape {each.shape}")
-            needed += limits.COPIES * claimed + limits.ARROW_OBJECT * math.prod(each.shape) * each.dtype.hasobject
+            needed += limits.COPIES * claimed + limits.NAME * math.prod(each.shape) * each.dtype.hasobject
     source.check(needed)
 
 
@@ -155,7 +155,9 @@ def matrix_market(source: Source, options: Options) -> Matrix:
 def check_matrix(info: tuple[Any, ...], size: int, source: Source) -> None:
     """Check the header of a Matrix Market file: the shortest line of an entry is "1 1", and of a value "0"."""
     rows, columns, entries, form, _, symmetry = info
-    what = f"a matrix of {rows:,} rows and {columns:,} columns with {entries:,} entries"
+    what = f"a matrix of {rows:,} x {columns:,} with {entries:,} stored value{'s' * (entries != 1)}"
+    if not rows or not columns:
+        raise FileError(f"{source.name} contains no data: it has no rows or no columns.")
     if form == "array":
         stored = rows * columns if symmetry == "general" else rows * (rows - 1) // 2
         check_held(2 * stored - 1, size, source.name, what)
@@ -163,7 +165,7 @@ def check_matrix(info: tuple[Any, ...], size: int, source: Source) -> None:
         return
     check_held(4 * entries - 1, size, source.name, what)
     if rows + columns > limits.MOST_EMPTY * entries + limits.SMALL:
-        raise FileError(f"{source.name} claims to contain {what}, so nearly all are empty. Check its second line.")
+        raise FileError(f"{source.name} claims to contain {what}, so it is nearly empty. Check its header.")
     source.check(limits.MATRIX_ENTRY * entries * (1 + (symmetry != "general")) + limits.MATRIX_LINE * (rows + columns))
 
 
