@@ -25,15 +25,17 @@ def report(
       sparsecluster report sparsecluster-result
     """
     from .._utils.files import write
+    from ..io.limits import JSON_BYTE, memory_limit
+    from ..io.sources import source_of
     from ..report import report_page
 
     file = result / "summary.json" if result.is_dir() else result
     if not file.is_file():
         raise ValueError(f"There is no {file}. Give a folder written by `sparsecluster fit`.")
     try:
-        summary = json.loads(file.read_text(encoding="utf-8"))
+        summary = json.loads(source_of(file, memory_limit()).read(JSON_BYTE).decode())
         page = write(out or file.parent / "report.html", report_page(summary))
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError, MemoryError) as error:
         raise ValueError(
             f"{file} is damaged, or not a summary of this version of sparsecluster ({error}). Run `sparsecluster fit` "
             "again."

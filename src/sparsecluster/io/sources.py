@@ -120,6 +120,4 @@ def source_of(given: str | Path, limit: int) -> Source:
     refused = NOT_READ.get(stat.S_IFMT(status.st_mode))
     if refused:
         raise FileError(f"{name} {refused}")
-    if stat.S_ISREG(status.st_mode) and status.st_size == 0:
-        raise FileError(f"{name} is empty.")
     return Source(name, path, limit)

@@ -77,6 +77,8 @@ def read_table(
     options = options or Options()
     origin = source_of(source, memory_limit(options.max_memory))
     name = origin.name
+    if origin.is_plain and origin.size() == 0:
+        raise FileError(f"{name} is empty.")
     try:
         import pandas as pd
     except ImportError as error:
