@@ -82,8 +82,9 @@ def _hints(cls: Any) -> dict[str, Any]:
 
 def check_piece(piece: Any) -> Any:
     """Return a named tuple or dataclass after a check of the types of its fields and of their numbers."""
-    for name, hint in _hints(type(piece)).items():
-        value, where = getattr(piece, name), f"{type(piece).__name__}.{name}"
+    kind: Any = type(piece)
+    for name, hint in _hints(kind).items():
+        value, where = getattr(piece, name), f"{kind.__name__}.{name}"
         must(fits(value, hint), f"{where} has the wrong type")
         if isinstance(piece, TuningCurve):
             continue
@@ -114,9 +115,9 @@ def check_fitted(fitted: Mapping[str, Any]) -> tuple[int, int]:
     must(labels.min() >= -1 and 0 < k <= labels.size, "labels_ must number the clusters from 0")
     sizes = {"n": n, "k": k, "m": labels.size, "*": None}
     for key, value in fitted.items():
-        if value is None:
-            continue
         kind, _, shapes = FITTED[key].partition(" ")
+        if value is None and kind != "count":
+            continue
         if shapes:
             allowed = [[sizes[each] for each in shape.split(",")] for shape in shapes.split(" or ")]
             must(any(_has_form(value, kind, shape) for shape in allowed), f"{key} has the wrong type or shape")
@@ -164,5 +165,6 @@ def try_out(estimator: Any, kinds: Sequence[Dissimilarity], has_words: bool) -> 
         warnings.simplefilter("ignore")
         labels = estimator.predict(X)
         float(estimator.score(X))
+        estimator.summary()
     must(labels.shape == (len(TRIED),) and 0 <= labels.min() <= labels.max() < estimator.n_clusters_,
          "it assigns samples to clusters that do not exist")  # fmt: skip
