@@ -30,6 +30,10 @@ def compare(
     sheet: Annotated[str | None, typer.Option(help="Sheet of an Excel file; by default, the first.")] = None,
     drop: Annotated[str, typer.Option(help="Columns to leave out, separated by commas.")] = "",
     encoding: Annotated[str | None, typer.Option(help="Encoding of a text file; by default, UTF-8.")] = None,
+    max_memory: Annotated[
+        str | None,
+        typer.Option(help="Memory that reading may take, such as 4GB; by default, 3/4 of the machine's memory."),
+    ] = None,
     out: Annotated[
         Path | None, typer.Option(help="Folder for comparison.csv, agreement.csv and comparison.md.")
     ] = None,
@@ -65,7 +69,16 @@ def compare(
         raise ValueError("--quiet without --out would show no results. Set a folder with --out.")
     if out is not None:
         check_place(out, COMPARE, force)
-    loaded = load(data, id_=id_, truth=truth, drop=drop, transpose=transpose, sheet=sheet, encoding=encoding)
+    loaded = load(
+        data,
+        id_=id_,
+        truth=truth,
+        drop=drop,
+        transpose=transpose,
+        sheet=sheet,
+        encoding=encoding,
+        max_memory=max_memory,
+    )
     given: dict[str, Any] = {
         "n_clusters": n_clusters,
         "methods": chosen,

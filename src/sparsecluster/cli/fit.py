@@ -76,6 +76,10 @@ def fit(
     encoding: Annotated[str | None, typer.Option(help="Encoding of a text file; by default, UTF-8.")] = None,
     delimiter: Annotated[str | None, typer.Option(help="Delimiter of a text file; detected by default.")] = None,
     decimal: Annotated[str | None, typer.Option(help="Decimal sign of a text file; detected by default.")] = None,
+    max_memory: Annotated[
+        str | None,
+        typer.Option(help="Memory that reading may take, such as 4GB; by default, 3/4 of the machine's memory."),
+    ] = None,
     out: Annotated[Path, typer.Option(help="Folder for the results.")] = Path("sparsecluster-result"),
     force: Annotated[
         bool, typer.Option("--force", help="Write into the folder even if it holds files that are not a result.")
@@ -137,6 +141,7 @@ def fit(
         encoding=encoding,
         delimiter=delimiter,
         decimal=decimal,
+        max_memory=max_memory,
     )
     preparation, told = preset_of(preset, loaded.X)
     X = prepared(loaded.X, preparation)

@@ -166,7 +166,9 @@ class SortedMeasure:
         return np.where(np.isnan(new)[:, None], np.nan, np.column_stack(columns))
 
     def check(self) -> int:
-        if not len(self.runs) == len(self.sums) == len(self.halves):
+        shapes = [each.shape for each in self.sums]
+        is_row = all(run.ndim == 1 for run in self.runs)
+        if not is_row or len(self.halves) != len(self.runs) or shapes != [(run.size + 1,) for run in self.runs]:
             raise ValueError("the sorted values of the clusters are inconsistent")
         return len(self.runs)
 
