@@ -1,0 +1,6 @@
+"""Later."""
+CORPUS = ()
+
+
+def run(case, number):
+    pass
