@@ -110,14 +110,14 @@ class Case:
             return error
         return None
 
-    def report_error(self, error: BaseException, reason: str) -> None:
+    def report_error(self, error: BaseException, reason: str, kind: str = "traceback") -> None:
         """Add a finding for an exception."""
         file, line, function = innermost(error)
         where = f"{_short(file)}:{line} in {function}"
         called = package_frame(error)
         if called and called[0] != file:
             where += f", called from {_short(called[0])}:{called[1]}"
-        kind = "memory" if isinstance(error, MemoryError) else "traceback"
+        kind = "memory" if isinstance(error, MemoryError) else kind
         text = "".join(traceback.format_exception(error, limit=-12, chain=False))
         self.report(kind, f"{type(error).__name__}: {error} ({reason})", where, type(error).__name__, text)
 
@@ -172,6 +172,9 @@ def run_case(
         except Skip as error:
             case.counts["skipped"] += 1
             case.counts[f"skipped: {str(error)[:100]}"] += 1
+        except Exception as error:
+            # The case itself is wrong. It is shown like a finding, because it would otherwise test nothing unnoticed.
+            case.report_error(error, "this is an error of the campaign, not of the package", "broken case")
         finally:
             os.chdir(back)
     return case

@@ -31,7 +31,7 @@ X.loc[3, 'x0'] = np.nan"""
 # Methods that take words as well as numbers have a model of both.
 KINDS = {
     **{name: TABLE for name, method in METHODS.items() if method.predicts},
-    **{f"{name} on words": f"{TABLE}\n{WORDS}" for name in ("sas", "sparse-kmeans", "varsel", "kmeans")},
+    **{f"{name} on words": f"{TABLE}\n{WORDS}" for name in ("sas", "varsel")},
     "sas with trim": TABLE,
     "sas auto": TABLE,
 }
