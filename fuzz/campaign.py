@@ -21,7 +21,8 @@ from .case import Outcome
 from .findings import Finding, grouped
 from .worker import ONE_THREAD, dead_outcome, work
 
-HANG_SECONDS, START_SECONDS = 60.0, 300.0
+# Seconds within which a worker must start: the first one on a machine compiles kernels.
+START_SECONDS = 300.0
 Task = tuple[str, int]
 
 
@@ -99,7 +100,7 @@ class Report:
 class Worker:
     """A process that runs cases, and the case that it is running."""
 
-    def __init__(self, seed: int | str, root: Path, limit: float, prepare: Callable[[], None] | None) -> None:
+    def __init__(self, seed: int | str, root: Path, limit: float | None, prepare: Callable[[], None] | None) -> None:
         context = multiprocessing.get_context("spawn")
         self.connection, end = context.Pipe()
         self.root, self.limit = root, limit
@@ -109,10 +110,12 @@ class Worker:
         self.task: Task | None = None
         self.began = time.monotonic()
         self.is_ready = False
+        self.seconds = START_SECONDS
 
     def give(self, task: Task) -> None:
         """Send a case to the worker."""
         self.task, self.began = task, time.monotonic()
+        self.seconds = self.limit or AREAS[task[0]].limit
         self.connection.send(task)
 
     def outcome(self) -> Outcome | None:
@@ -126,9 +129,9 @@ class Worker:
             self.process.join(10)
         if not self.process.is_alive():
             return self._dead("crash", f"The process ended with {_ending(self.process.exitcode)}.")
-        if time.monotonic() - self.began > (self.limit if self.is_ready else START_SECONDS):
+        if (self.task or not self.is_ready) and time.monotonic() - self.began > self.seconds:
             self.kill()
-            return self._dead("hang", f"The case took more than {self.limit:.0f} s.")
+            return self._dead("hang", f"The case took more than {self.seconds:.0f} s.")
         return None
 
     def _dead(self, kind: str, message: str) -> Outcome:
@@ -164,7 +167,7 @@ def run_campaign(
     *,
     seed: int | str = 0,
     jobs: int = 2,
-    limit: float = HANG_SECONDS,
+    limit: float | None = None,
     prepare: Callable[[], None] | None = None,
     show: Callable[[str], Any] | None = None,
 ) -> Report:
@@ -178,8 +181,8 @@ def run_campaign(
         Seed of all cases.
     jobs : int, default=2
         Number of processes.
-    limit : float, default=60
-        Seconds after which a case is a hang.
+    limit : float, default=None
+        Seconds after which a case is a hang; by default, those of its area.
     prepare : callable, default=None
         Function of a module that every worker calls first, with which tests plant bugs.
     show : callable, default=None

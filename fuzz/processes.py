@@ -109,6 +109,9 @@ def check_ended(case: Case, name: str, done: Ended, arguments: list[str]) -> Non
     if len(errors) != 1 or others:
         case.report("not one line", f"{len(errors)} errors and {len(others)} other lines.", where, "", about)
         return
+    # What click says about options that it does not know is its own affair.
+    if "Usage: " in done.err:
+        return
     reason = why_not_readable(errors[0], {word for each in arguments for word in (each, each.partition("=")[0]) if word})
     if reason:
         key = re.sub(r"\d+", "N", reason)

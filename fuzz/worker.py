@@ -19,7 +19,7 @@ MOST_ADDRESSES, MOST_GROWTH = 8 * GIB, 2 * GIB
 ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "POLARS_MAX_THREADS", "ARROW_NUM_THREADS")
 
 
-def work(connection: Connection, seed: int | str, root: Path, limit: float, prepare: Callable[[], None] | None) -> None:
+def work(connection: Connection, seed: int | str, root: Path, limit: float | None, prepare: Callable[[], None] | None) -> None:
     """Run the cases that come through a connection until it is closed."""
     # A handler that does nothing, unlike an ignored signal, is not inherited by the commands that a case starts.
     signal.signal(signal.SIGINT, lambda *_: None)
@@ -43,7 +43,7 @@ def work(connection: Connection, seed: int | str, root: Path, limit: float, prep
         except EOFError:
             return
         journal.unlink(missing_ok=True)
-        faulthandler.dump_traceback_later(0.9 * limit, file=stacks)
+        faulthandler.dump_traceback_later(0.9 * (limit or AREAS[area].limit), file=stacks)
         before = peak()
         outcome = run_numbered(AREAS[area].run, area, number, seed, root, journal)
         faulthandler.cancel_dump_traceback_later()

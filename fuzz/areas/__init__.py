@@ -19,12 +19,15 @@ class Area(NamedTuple):
         Shares of the cases and of the time of a campaign.
     about : str
         What the area does, for people.
+    limit : float, default=60
+        Seconds after which a case is a hang.
     """
 
     run: Callable[[Any, int], None]
     cases: float
     time: float
     about: str
+    limit: float = 60.0
 
 
 AREAS: dict[str, Area] = {
@@ -34,7 +37,7 @@ AREAS: dict[str, Area] = {
     "models": Area(models.run, 20, 8, "saved models, damaged"),
     "results": Area(results.run, 7, 8, "summaries, result folders and tables of results, damaged"),
     "commands": Area(commands.run, 7, 15, "command lines with right and wrong options"),
-    "faults": Area(faults.run, 1, 12, "commands that are killed, or whose disk, folder or input fails"),
+    "faults": Area(faults.run, 1, 12, "commands that are killed, or whose disk, folder or input fails", 240),
 }
 
 

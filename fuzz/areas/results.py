@@ -30,7 +30,8 @@ def summary(case: Case) -> None:
     (case.folder / "old" / "summary.json").write_bytes(damaged_json(case.rng, text))
     done = invoke(case, ["report", "old"])
     if done is not None and done.code == 0:
-        check_page(case, (case.folder / "old" / "report.html").read_text(encoding="utf-8", errors="replace"), "report command")
+        page = (case.folder / "old" / "report.html").read_text(encoding="utf-8", errors="replace")
+        check_page(case, page, "report command", is_damaged=True)
 
 
 def folder(case: Case) -> None:
