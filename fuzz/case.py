@@ -177,6 +177,7 @@ def run_case(
             case.report_error(error, "this is an error of the campaign, not of the package", "broken case")
         finally:
             os.chdir(back)
+    case.counts["worked"] = min(case.counts["worked"], 1)
     return case
 
 

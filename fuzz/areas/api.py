@@ -59,9 +59,10 @@ def run(case: Case, number: int) -> None:
     attack(case, made, source(name, parameters, clusters), parameters)
 
 
-def attack(case: Case, made: Table, estimator: str, parameters: dict[str, str]) -> None:
-    """Fit the estimator to the table and check everything that follows."""
-    rng = case.rng
+def attack(
+    case: Case, made: Table, estimator: str, parameters: dict[str, str], *, thorough: bool = False
+) -> None:
+    """Fit the estimator to the table and check what follows: everything if thorough, otherwise some of it."""
     case.words |= {*parameters, *(word for word in made.words if word.strip())}
     case.prepare(f"n, p = {made.n}, {made.p}", *made.lines)
     X = case.get("X")
@@ -77,12 +78,12 @@ def attack(case: Case, made: Table, estimator: str, parameters: dict[str, str]) 
     check_fit(case, found, n, has_gaps=_has_gaps(X))
     use(case, found, n)
     unchanged(case, before, "using the result")
-    if case.one_in(4) and hasattr(found, "predict"):
-        predict_new(case)
-    if case.one_in(4) and hasattr(found, "predict"):
-        save_and_load(case, n)
-    if case.one_in(4):
+    if hasattr(found, "predict") and (thorough or case.one_in(4)):
+        save_and_load(case)
+    if thorough or case.one_in(4):
         show(case, before)
+    if hasattr(found, "predict") and case.one_in(4):
+        predict_new(case)
     if case.one_in(8) and "random_state" not in parameters:
         again(case, estimator, "")
     elif case.one_in(8) and "n_jobs" in found.get_params() and "random_state" not in parameters:
@@ -136,7 +137,7 @@ def predict_new(case: Case) -> None:
         case.report("changed input", "The new table is not the same after predict.", "predict")
 
 
-def save_and_load(case: Case, n: int | None) -> None:
+def save_and_load(case: Case) -> None:
     """Save the estimator, load it, and compare what the two predict."""
     if not case.do("save_model(found, 'model.json')"):
         return

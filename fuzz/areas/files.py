@@ -31,7 +31,7 @@ def run(case: Case, number: int) -> None:
     read(case, path.name, rng.choice(OPTIONS) if case.one_in(4) else "")
 
 
-def read(case: Case, name: str, option: str = "") -> None:
+def read(case: Case, name: str, option: str = "", *, thorough: bool = False) -> None:
     """Read a file and check the result."""
     case.words |= {name, "--transpose", "--drop", "--truth", "--id"}
     if not case.do(f"loaded = read_table({name!r}{', ' if option else ''}{option})"):
@@ -41,7 +41,7 @@ def read(case: Case, name: str, option: str = "") -> None:
     n, p = loaded.X.shape
     if len(loaded.ids) != n or len(loaded.names) != p or (loaded.truth is not None and len(loaded.truth) != n):
         case.report("wrong result", f"{n} x {p} values, {len(loaded.ids)} ids, {len(loaded.names)} names", "read_table")
-    if 2 <= n and n * p <= MOST_VALUES and case.one_in(3):
+    if 2 <= n and n * p <= MOST_VALUES and (thorough or case.one_in(3)):
         fit = "make_method('sas', 2, n_features_to_select=1, n_init=2, n_alternatives=0).fit(loaded.X)"
         if case.do(f"found = {fit}"):
             case.counts["fits"] += 1

@@ -34,8 +34,9 @@ KINDS = {
     **{f"{name} on words": f"{TABLE}\n{WORDS}" for name in ("sas", "varsel")},
     "sas with trim": TABLE,
     "sas auto": TABLE,
+    "sas by distance": TABLE,
 }
-MORE: dict[str, dict[str, Any]] = {"sas with trim": {"trim": 0.1}, "sas auto": {"n_clusters": [2, 3]}}
+MORE: dict[str, dict[str, Any]] = {"sas with trim": {"trim": 0.1}, "sas auto": {"n_clusters": [2, 3]}, "sas by distance": {"metric": "manhattan"}}
 
 
 @cache

@@ -36,9 +36,13 @@ def summary(case: Case) -> None:
 
 def folder(case: Case) -> None:
     """Write a result into a folder that is not empty, not a folder, or not writable."""
+    into(case, case.rng.choice(list(FOLDERS)))
+
+
+def into(case: Case, before: str) -> None:
+    """Write a result where there is something else before."""
     out = case.folder / "out"
     (case.folder / "table.csv").write_text(csv())
-    before = case.rng.choice(list(FOLDERS))
     case.script.append(f"# --out is {before}")
     FOLDERS[before](out)
     kept = out / "mine.txt"
