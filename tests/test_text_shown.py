@@ -19,6 +19,7 @@ from sparsecluster._utils.progress import Progress
 from sparsecluster._utils.text import brief, shortened, visible
 from sparsecluster.cli import app
 from sparsecluster.inspection import Contributions, Distributions, FeatureScores, Heatmap, inspect
+from sparsecluster.io import read_table
 from sparsecluster.report import report_page, summarize
 from tests.helpers.common import three_groups
 
@@ -94,7 +95,7 @@ def test_lists_of_long_names_are_short():
     assert len(listed(["x" * 34_000] * 20)) < 500
 
 
-LONG = "n" * 34_000
+LONG, TEXT_FILE = "n" * 34_000, "long.csv"
 WRONG = {
     "a metric of a column that there is not": lambda: SASClustering(2, metric={LONG: "hamming"}).fit(
         frame_of(LONG[1:])
@@ -103,6 +104,8 @@ WRONG = {
     "an infinite value": lambda: SASClustering(2).fit(frame_of(LONG).replace(0.0, np.inf)),
     "a method that there is not": lambda: make_method(LONG, 2),
     "a group that is no list": lambda: SASClustering(2, feature_groups={LONG: LONG}).fit(frame_of(LONG)),
+    "a column of a file that there is not": lambda: read_table(TEXT_FILE, id_column=LONG),
+    "a column that names rows twice": lambda: read_table(TEXT_FILE, id_column="n" * 33_000),
     "a clusterer that there is not": lambda: SASClustering(2, clusterer=LONG).fit(frame_of("a")),
 }
 
@@ -113,7 +116,9 @@ def frame_of(name, words=False):
 
 
 @pytest.mark.parametrize("what", WRONG)
-def test_messages_with_long_names_are_short(what):
+def test_messages_with_long_names_are_short(what, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    frame_of("n" * 33_000).assign(**{"n" * 33_000: 0}).to_csv(TEXT_FILE, index=False)
     with pytest.raises((ValueError, TypeError)) as refused:
         WRONG[what]()
     assert len(str(refused.value)) < 1000

@@ -16,6 +16,7 @@ from .._data.profiles import Profile, Profiles
 from .._data.reading import TableReader
 from .._search.curve import TuningCurve
 from .._utils.files import write
+from .._utils.text import brief, one_line
 from .._version import __version__
 from ..methods._result import Kept
 from ._pieces import CLUSTERS, ESTIMATORS, OTHER_CLUSTERS, PIECES, SAVED
@@ -25,6 +26,9 @@ FORMAT, VERSION = "sparsecluster-model", 2
 
 class ModelError(ValueError):
     """A model cannot be saved, or a file cannot be loaded as a model. The message is a single line for the user."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(one_line(message))
 
 
 class SavedModel(NamedTuple):
@@ -230,9 +234,9 @@ def read_model(file: str | Path) -> SavedModel:
         raise ModelError(f'{_line(path)} is not a model of sparsecluster: it lacks the format name "{FORMAT}".')
     if entry.get("version") != VERSION:
         raise ModelError(
-            f"{_line(path)} was written by another version of sparsecluster ({entry.get('sparsecluster')!r}, model "
-            f"version {entry.get('version')!r}); this one reads model version {VERSION}. Install that version, or fit "
-            "again."
+            f"{_line(path)} was written by another version of sparsecluster ({brief(entry.get('sparsecluster'))}, "
+            f"model version {brief(entry.get('version'))}); this one reads model version {VERSION}. "
+            "Install that version, or fit again."
         )
     try:
         return _restored(entry)
@@ -241,7 +245,7 @@ def read_model(file: str | Path) -> SavedModel:
 
 
 def _line(text: object) -> str:
-    return " ".join(str(text).split())
+    return one_line(text, 300)
 
 
 def _is_preset(preset: dict[str, Any]) -> bool:

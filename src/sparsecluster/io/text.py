@@ -12,6 +12,8 @@ from collections import Counter
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from .._utils.text import one_line
+
 # Functions that open compressed files, by extension.
 OPENERS: dict[str, Any] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 # If several delimiters fit equally well, the first one is taken. The comma is last because it may be a decimal sign.
@@ -24,6 +26,9 @@ MISSING = ("", "NA", "N/A", "#N/A", "NaN", "nan", "NULL", "null", "None", "?", "
 
 class FileError(ValueError):
     """A file cannot be read as a table. The message is a single line for the user."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(one_line(message))
 
 
 class TextForm(NamedTuple):
