@@ -20,7 +20,7 @@ def predict(
     transpose: Annotated[bool, typer.Option("--transpose", help="The table has features in rows.")] = False,
     sheet: Annotated[str | None, typer.Option(help="Sheet of an Excel file; by default, the first.")] = None,
     encoding: Annotated[str | None, typer.Option(help="Encoding of a text file; by default, UTF-8.")] = None,
-    out: Annotated[Path | None, typer.Option(help="File to write; by default, standard output.")] = None,
+    out: Annotated[Path | None, typer.Option(help="File to write; by default, or with -, standard output.")] = None,
 ) -> None:
     """Assign the samples of a table to the nearest clusters of a model, based on the chosen features.
 
