@@ -156,9 +156,7 @@ class Outcome:
     seconds: float = 0.0
 
 
-def run_case(
-    run: Any, name: str, rng: random.Random, root: Path | None = None, journal: Path | None = None
-) -> Case:
+def run_case(run: Any, name: str, rng: random.Random, root: Path | None = None, journal: Path | None = None) -> Case:
     """Run a case in a folder of its own and return it with its findings."""
     back = Path.cwd()
     with tempfile.TemporaryDirectory(prefix="case-", dir=root, ignore_cleanup_errors=True) as folder:

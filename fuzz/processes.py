@@ -112,7 +112,9 @@ def check_ended(case: Case, name: str, done: Ended, arguments: list[str]) -> Non
     # What click says about options that it does not know is its own affair.
     if "Usage: " in done.err:
         return
-    reason = why_not_readable(errors[0], {word for each in arguments for word in (each, each.partition("=")[0]) if word})
+    reason = why_not_readable(
+        errors[0], {word for each in arguments for word in (each, each.partition("=")[0]) if word}
+    )
     if reason:
         key = re.sub(r"\d+", "N", reason)
         case.report("message", f"The message of the error: {reason}.", where, key, about)

@@ -19,7 +19,9 @@ MOST_ADDRESSES, MOST_GROWTH = 8 * GIB, 2 * GIB
 ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "POLARS_MAX_THREADS", "ARROW_NUM_THREADS")
 
 
-def work(connection: Connection, seed: int | str, root: Path, limit: float | None, prepare: Callable[[], None] | None) -> None:
+def work(
+    connection: Connection, seed: int | str, root: Path, limit: float | None, prepare: Callable[[], None] | None
+) -> None:
     """Run the cases that come through a connection until it is closed."""
     # A handler that does nothing, unlike an ignored signal, is not inherited by the commands that a case starts.
     signal.signal(signal.SIGINT, lambda *_: None)

@@ -10,7 +10,7 @@ from typer.main import get_command
 
 from sparsecluster._utils.markdown import markdown_table
 from sparsecluster.cli import app
-from sparsecluster.cli.errors import INTERRUPTED, WRONG_INPUT
+from sparsecluster.cli.errors import BUG, DEBUG, INTERRUPTED, WRONG_INPUT
 
 PAGE = Path(__file__).parent.parent / "docs" / "command-line.md"
 EXAMPLES = "Examples:"
@@ -21,7 +21,19 @@ HEAD = f"""# Command line
 NumPy, H5AD and Matrix Market files; text files may be compressed (.gz, .bz2, .xz), and `-` is standard input.
 
 The exit code is 0 on success, {WRONG_INPUT} if the command or its input is wrong, with a one-line message that explains
-what to do ([Errors](errors.md)), and {INTERRUPTED} after Ctrl-C.
+what to do ([Errors](errors.md)), {BUG} after an error in the package itself, and {INTERRUPTED} after Ctrl-C. With the
+environment variable `{DEBUG}=1`, the traceback of an error is printed as well. If the program that reads the output
+ends first, as in `sparsecluster fit table.csv | head -1`, the command ends without an error, with its results written.
+
+The folder of a result changes all at once: `fit` and `compare` write into a hidden folder beside it and exchange the
+two, so that a command that is interrupted leaves the old result or the new one. Files of your own in the folder stay
+there. Only if a folder cannot be renamed, because it is the current folder, a mount point, or in a folder that you may
+not change, its files are replaced one by one. A folder with files that are not a result of the same command is used
+with `--force` only. Single files, as of `predict` and `report`, are replaced as a whole as well; `--out -` is standard
+output.
+
+In the CSV files, text that a spreadsheet would take for a formula has an apostrophe in front. Files have the names of
+samples and features as they are; where names are printed, control characters are escaped, such as `\\x1b`.
 """
 
 

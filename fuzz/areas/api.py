@@ -59,9 +59,7 @@ def run(case: Case, number: int) -> None:
     attack(case, made, source(name, parameters, clusters), parameters)
 
 
-def attack(
-    case: Case, made: Table, estimator: str, parameters: dict[str, str], *, thorough: bool = False
-) -> None:
+def attack(case: Case, made: Table, estimator: str, parameters: dict[str, str], *, thorough: bool = False) -> None:
     """Fit the estimator to the table and check what follows: everything if thorough, otherwise some of it."""
     case.words |= {*parameters, *(word for word in made.words if word.strip())}
     case.prepare(f"n, p = {made.n}, {made.p}", *made.lines)
@@ -101,7 +99,9 @@ def _has_gaps(X: Any) -> bool:
 def unchanged(case: Case, before: Any, step: str) -> None:
     """Report a table that a call has changed."""
     if snapshot(case.get("X")) != before:
-        case.report("changed input", f"The table is not the same after {step}.", f"{step}", type(case.get("X")).__name__)
+        case.report(
+            "changed input", f"The table is not the same after {step}.", f"{step}", type(case.get("X")).__name__
+        )
 
 
 def use(case: Case, found: Any, n: int | None) -> None:

@@ -19,7 +19,7 @@ def check_choice(name: str, value: object, allowed: Sequence[str], advice: str =
     """Check that a value is one of a few words."""
     if isinstance(value, str) and value in allowed:
         return value
-    near = difflib.get_close_matches(str(value), allowed, n=1)
+    near = difflib.get_close_matches(brief(value).strip("'"), allowed, n=1)
     hint = f' Did you mean "{near[0]}"?' if near else ""
     listed = ", ".join(f'"{word}"' for word in allowed)
     raise ValueError(f"{name} must be one of {listed}{advice}; got {brief(value)}.{hint}")

@@ -36,7 +36,6 @@ REASONS = {
     errno.EEXIST: NOT_A_FOLDER,
     errno.ENAMETOOLONG: "its name is too long. Choose a shorter one",
     errno.ELOOP: "its symbolic links point at each other. Remove one of them, or choose another name",
-    errno.EPIPE: "the program that reads it has ended. Start it again",
 }
 
 
@@ -53,10 +52,10 @@ class WriteError(OSError):
 
 @contextmanager
 def writing(file: str | os.PathLike[str]) -> Iterator[None]:
-    """Turn errors of the operating system into errors that name this file."""
+    """Turn errors of the operating system into errors that name this file, but for that of a closed output."""
     try:
         yield
-    except WriteError:
+    except (WriteError, BrokenPipeError):
         raise
     except OSError as error:
         known = REASONS.get(error.errno or 0)
@@ -116,8 +115,13 @@ def _stream(file: Path, old: os.stat_result, data: bytes) -> None:
                 raise WriteError(file, reason)
     # A copy of a standard stream shares its place in the file; opened by name, the file would begin again.
     place = file if number is None else os.dup(number)
-    with open(place, "ab" if stat.S_ISREG(old.st_mode) and number is None else "wb") as stream:
-        stream.write(data)
+    try:
+        with open(place, "ab" if stat.S_ISREG(old.st_mode) and number is None else "wb") as stream:
+            stream.write(data)
+    except BrokenPipeError as error:
+        if number is not None:
+            raise
+        raise WriteError(file, "the program that reads it has ended. Start it again", error.errno) from error
 
 
 def _is_open(number: int, file: os.stat_result) -> bool:

@@ -221,7 +221,11 @@ def _new_folder(place: Path) -> tuple[Path, Held]:
 def _put(new: Path, target: Path, kind: Kind) -> None:
     """Put a new folder in the place of an old one, if there is one. Of several at the same time, the last one stays."""
     if new.parent == target:
+        # Of several programs, one waits for the other.
+        held = hold(target, wait=True)
         _put_one_by_one(new, target, kind)
+        if held is not None:
+            held.close()
     else:
         while not (_exchanged(new, target, kind) if target.exists() else _renamed(new, target)):
             pass

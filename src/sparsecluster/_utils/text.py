@@ -8,8 +8,8 @@ import re
 # around them, and halves of characters, which stand for the bytes of file names that are not valid UTF-8.
 UNSEEN = "\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff"
 SHORT_ESCAPES = {"\n": r"\n", "\r": r"\r", "\t": r"\t"}
-# The length at which values in messages, and names in figures and sentences, are truncated.
-LONGEST_VALUE, LONGEST_NAME = 80, 24
+# The length at which messages, values in them, and names in figures and sentences are truncated.
+LONGEST_LINE, LONGEST_VALUE, LONGEST_NAME = 950, 80, 24
 
 
 def visible(text: object, keep: str = "") -> str:
@@ -72,6 +72,16 @@ def brief(value: object, longest: int = LONGEST_VALUE) -> str:
     text = visible(" ".join(text.split()))
     # The last character is often a quote or a bracket that ends the value.
     return text if len(text) <= longest else f"{text[: longest - 2]}…{text[-1]}"
+
+
+def one_line(text: object, longest: int = LONGEST_LINE) -> str:
+    r"""Return a message on one line, without control characters. If it is too long, it says how much is left out.
+
+    >>> print(one_line("two\nlines"), one_line("abcdefghij", 3))
+    two lines abc… (7 more characters)
+    """
+    line = visible(" ".join(str(text).split()))
+    return line if len(line) <= longest else f"{line[:longest]}… ({len(line) - longest:,} more characters)"
 
 
 def shortened(name: str, longest: int = LONGEST_NAME) -> str:

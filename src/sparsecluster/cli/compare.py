@@ -110,26 +110,26 @@ def compare(
 
 
 def _print(frame, agreement) -> None:  # type: ignore[no-untyped-def]
-    from rich.console import Console
     from rich.markup import escape
     from rich.table import Table
 
     from .._utils.text import visible
+    from .shared import console
 
-    console = Console(highlight=False)
+    printer = console()
     shown = frame.drop(columns="failed")
     table = Table("method", *(str(column) for column in shown.columns), box=None)
     for name, row in shown.iterrows():
         cells = ["" if value != value else f"{value:.3f}" for value in row]
         reason = frame.loc[name, "failed"]
         table.add_row(str(name), *(["failed: " + escape(visible(reason))] if reason else cells))
-    console.print(table)
+    printer.print(table)
     if len(agreement) > 1:
-        console.print("\nAgreement between methods (adjusted Rand index):")
+        printer.print("\nAgreement between methods (adjusted Rand index):")
         table = Table("", *agreement.columns, box=None)
         for name, row in agreement.iterrows():
             table.add_row(str(name), *(f"{value:.2f}" for value in row))
-        console.print(table)
+        printer.print(table)
 
 
 def _markdown(frame, agreement) -> str:  # type: ignore[no-untyped-def]

@@ -27,7 +27,6 @@ def demo(
 
     Example: sparsecluster demo --mu 0.7 --seed 3
     """
-    from rich.console import Console
     from rich.panel import Panel
     from rich.table import Table
     from sklearn.cluster import KMeans
@@ -36,11 +35,12 @@ def demo(
     from ..datasets import shifted_groups
     from ..methods.sas import SASClustering
     from ..metrics import rand_index
+    from .shared import console
     from .textplot import curve_plot
 
-    console = Console(highlight=False)
+    printer = console()
     X, truth, useful = shifted_groups(mu=mu, n_features=features, seed=seed)
-    console.print(
+    printer.print(
         Panel.fit(
             f"{len(X)} samples, {features} features. Three groups differ in 50 of the features,\n"
             f"by {mu} standard deviations; the other {features - 50} features are noise.",
@@ -57,10 +57,10 @@ def demo(
     assert curve is not None
 
     tried = f"{clusters.values[0]} to {clusters.values[-1]}"
-    console.print(f"Number of clusters: {clusters.chosen}, chosen among {tried} by the BIC.")
-    console.print(sas.summary() + "\n")
-    console.print(f"Gap statistic for each number of features, largest at {curve.chosen}:")
-    console.print(curve_plot(curve.values, curve.score, mark=curve.chosen) + "\n")
+    printer.print(f"Number of clusters: {clusters.chosen}, chosen among {tried} by the BIC.")
+    printer.print(sas.summary() + "\n")
+    printer.print(f"Gap statistic for each number of features, largest at {curve.chosen}:")
+    printer.print(curve_plot(curve.values, curve.score, mark=curve.chosen) + "\n")
 
     found = int((chosen & useful).sum())
     plain = KMeans(3, n_init=20, random_state=seed)
@@ -70,5 +70,5 @@ def demo(
     table.add_row("SAS clustering", f"{chosen.sum()}, {found} of them useful", f"{rand_index(truth, sas.labels_):.3f}")
     told = rand_index(truth, plain.fit_predict(standard[:, useful]))
     table.add_row("K-means on the useful features", "the 50 useful ones", f"{told:.3f}")
-    console.print(table)
-    console.print(f"Choosing the numbers of clusters and features and fitting took {seconds:.1f} s.")
+    printer.print(table)
+    printer.print(f"Choosing the numbers of clusters and features and fitting took {seconds:.1f} s.")

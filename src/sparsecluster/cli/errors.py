@@ -13,14 +13,12 @@ from typing import Any, NoReturn, TypeVar
 
 import typer
 
-from .._utils.text import visible
+from .._utils.text import one_line, visible
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 # Exit codes for wrong options or input, for an error in this package, and for an interrupted command.
 WRONG_INPUT, BUG, INTERRUPTED = 2, 70, 130
-# The largest number of characters of an error.
-LONGEST_LINE = 950
 # An environment variable that asks for the traceback of an error.
 DEBUG = "SPARSECLUSTER_DEBUG"
 
@@ -34,11 +32,8 @@ def fail(message: str, code: int = WRONG_INPUT) -> NoReturn:
     """Print an error in one line of limited length and exit."""
     if os.environ.get(DEBUG):
         typer.echo(visible(traceback.format_exc(), keep="\n"), err=True)
-    line = visible(" ".join(message.split()))
-    if len(line) > LONGEST_LINE:
-        line = f"{line[:LONGEST_LINE]}… ({len(line) - LONGEST_LINE:,} more characters)"
     with suppress(OSError):
-        tell(f"Error: {line}", err=True)
+        typer.echo(f"Error: {one_line(message)}", err=True)
     discard_output()
     raise typer.Exit(code)
 

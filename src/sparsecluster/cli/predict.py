@@ -24,7 +24,7 @@ def predict(
         str | None,
         typer.Option(help="Memory that reading may take, such as 4GB; by default, 3/4 of the machine's memory."),
     ] = None,
-    out: Annotated[Path | None, typer.Option(help="File to write; by default, standard output.")] = None,
+    out: Annotated[Path | None, typer.Option(help="File to write; by default, or with -, standard output.")] = None,
 ) -> None:
     """Assign the samples of a table to the nearest clusters of a model, based on the chosen features.
 

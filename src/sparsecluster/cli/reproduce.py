@@ -150,10 +150,10 @@ def _same(value: Any, text: str) -> bool:
 
 
 def _show_list(experiments: dict[str, Any]) -> None:
-    from rich.console import Console
     from rich.table import Table
 
     from ..experiments.experiment import Experiment
+    from .shared import console
 
     table = Table("name", "what it is", "cells", "methods", "repeats", "minutes per repeat (one core)", box=None)
     each: Experiment
@@ -161,7 +161,7 @@ def _show_list(experiments: dict[str, Any]) -> None:
         repeats = " / ".join(dict.fromkeys(str(each.repeats_of(variant)) for variant in each.variants))
         size = str(len(each.cells)), str(len(each.methods)), repeats
         table.add_row(each.name, each.title, *size, MINUTES.get(each.name, ""))
-    Console(highlight=False).print(table)
+    console().print(table)
 
 
 # Total time per repeat of the results in docs/results/paper; for Table 5, of the four data sets that were available.

@@ -90,6 +90,17 @@ def say_json(value: Any, indent: int | None = None) -> None:
     typer.echo(json.dumps(value, indent=indent).replace("\x7f", "\\u007f"))
 
 
+def console() -> Any:
+    """Return a console of rich for tables, which leaves it to the command what to do if its output is closed."""
+    from rich.console import Console
+
+    class OurConsole(Console):
+        def on_broken_pipe(self) -> None:
+            raise
+
+    return OurConsole(highlight=False)
+
+
 def put(text: str, out: Path | None) -> bool:
     """Write text to a file; "-" or None is standard output. Return whether it was a file."""
     from .._utils.files import write

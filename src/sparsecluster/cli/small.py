@@ -94,7 +94,7 @@ def methods(
       sparsecluster methods --json
     """
     from ..methods.registry import METHODS
-    from .shared import say_json
+    from .shared import console, say_json
 
     if as_json:
         entries = {
@@ -103,14 +103,13 @@ def methods(
         }
         say_json(entries, indent=2)
         return
-    from rich.console import Console
     from rich.table import Table
 
     table = Table("name", "what it is", "takes", "selects", "predicts", "probabilities", box=None)
     for name, method in METHODS.items():
         flags = (method.selects, method.predicts, method.soft)
         table.add_row(name, method.title, method.takes, *("yes" if flag else "no" for flag in flags))
-    Console(highlight=False).print(table)
+    console().print(table)
 
 
 @plainly
@@ -133,7 +132,7 @@ def info(
 
       sparsecluster info table.csv
     """
-    from .shared import load, say_json
+    from .shared import console, load, say_json
 
     loaded = load(
         data, id_=id_, truth=None, drop="", transpose=transpose, sheet=sheet, encoding=encoding, max_memory=max_memory
@@ -146,7 +145,6 @@ def info(
     tell(f"{n:,} samples, {len(loaded.names):,} columns.")
     for note in (*loaded.notes, *notes):
         tell(f"Note: {note}")
-    from rich.console import Console
     from rich.markup import escape
     from rich.table import Table
 
@@ -162,7 +160,7 @@ def info(
             column["example"],
         )
         table.add_row(*(escape(shortened(cell, MOST_LETTERS)) for cell in cells))
-    Console(highlight=False).print(table)
+    console().print(table)
     if len(columns) > MOST_SHOWN:
         tell(f"... and {len(columns) - MOST_SHOWN:,} more columns.")
 

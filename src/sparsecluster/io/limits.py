@@ -6,6 +6,8 @@ import os
 import re
 from pathlib import Path
 
+from .._utils.text import one_line
+
 # The share of the machine's memory that reading may take unless a limit is given. Fitting needs the rest.
 SHARE_OF_MACHINE = 0.75
 UNITS = {
@@ -38,6 +40,9 @@ MOST_EMPTY, SMALL = 1000, 10**6
 
 class FileError(ValueError):
     """A file cannot be read as a table. The message is a single line for the user."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(one_line(message))
 
 
 def machine_memory() -> int:

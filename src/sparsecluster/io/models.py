@@ -14,6 +14,7 @@ from .._data.kinds import KINDS, MEASURES, Dissimilarity
 from .._data.names import DefaultNames
 from .._data.reading import TableReader
 from .._utils.files import write
+from .._utils.text import brief, one_line
 from .._version import __version__
 from ..methods._result import Kept
 from ._check_models import check_clusters, check_fitted, check_piece, is_count, must, try_out
@@ -26,6 +27,9 @@ FORMAT, VERSION = "sparsecluster-model", 2
 
 class ModelError(ValueError):
     """A model cannot be saved, or a file cannot be loaded as a model. The message is a single line for the user."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(one_line(message))
 
 
 class SavedModel(NamedTuple):
@@ -231,9 +235,9 @@ def read_model(file: str | Path) -> SavedModel:
         raise ModelError(f'{_line(path)} is not a model of sparsecluster: it lacks the format name "{FORMAT}".')
     if entry.get("version") != VERSION:
         raise ModelError(
-            f"{_line(path)} was written by another version of sparsecluster ({entry.get('sparsecluster')!r}, model "
-            f"version {entry.get('version')!r}); this one reads model version {VERSION}. Install that version, or fit "
-            "again."
+            f"{_line(path)} was written by another version of sparsecluster ({brief(entry.get('sparsecluster'))}, "
+            f"model version {brief(entry.get('version'))}); this one reads model version {VERSION}. "
+            "Install that version, or fit again."
         )
     try:
         return _restored(entry)
@@ -243,7 +247,7 @@ def read_model(file: str | Path) -> SavedModel:
 
 
 def _line(text: object) -> str:
-    return " ".join(str(text).split())
+    return one_line(text, 300)
 
 
 def _is_preset(preset: dict[str, Any]) -> bool:

@@ -25,7 +25,7 @@ from .._utils.checks import NAMES_SHOWN, and_more, frames_in_package
 from .._utils.parallel import one_thread_blas
 from .._utils.parameters import check_parameters
 from .._utils.progress import Progress
-from .._utils.text import brief, shortened
+from .._utils.text import brief, shortened, visible
 from ._alternatives import Alternative, alternative_of
 from ._clusters import check_n_clusters, choose_clusters, is_given
 from ._core import check_core_agreement, with_core
@@ -352,7 +352,8 @@ class SparseClusterer(SelectorMixin, ClusterMixin, BaseEstimator):
 
     def _html_repr(self) -> str:
         """Show the summary above scikit-learn's diagram of the estimator in notebooks."""
-        picture: str = super()._html_repr()
+        # The diagram has the names of the features as they are.
+        picture = visible(super()._html_repr(), keep="\n\t")
         if not hasattr(self, "labels_"):
             return picture
         lines = "<br>".join(html.escape(line) for line in self.summary().splitlines())
