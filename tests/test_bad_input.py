@@ -259,7 +259,7 @@ def test_a_table_has_rows_and_columns(table, words):
     [
         (frame_with("tissue", "a")[:1], ["number of rows", "at least 2", "got 1"]),
         (np.full((0, 3), "a"), ["number of rows", "at least 2", "got 0"]),
-        (np.full(5, "a"), ["could not convert string"]),
+        (np.full(5, "a"), ["Expected 2D array", "1D", "Reshape"]),
         pytest.param(pd.DataFrame(index=range(9)), ["0 feature|no column"]),
     ],
     ids=["one row", "no row", "no table", "no column"],

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from collections.abc import Sequence
 from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
+from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -87,12 +90,19 @@ def holds_words(X: Any) -> bool:
     if frame is not None:
         return bool(word_columns(frame))
     array = np.asarray(X, dtype=object) if isinstance(X, list | tuple) else X
-    if not isinstance(array, np.ndarray) or array.dtype.kind not in "OUS" or array.ndim != 2:
+    if not isinstance(array, np.ndarray) or array.dtype.kind not in "OUST" or array.ndim != 2:
         return False
-    return array.dtype.kind in "US" or any(
-        isinstance(value, str | bytes | date | timedelta) or (is_missing(value) and not isinstance(value, float))
+    return array.dtype.kind in "UST" or any(
+        isinstance(value, str | bytes | date | timedelta)
+        or (is_missing(value) and not isinstance(value, float))
+        or is_beyond_floats(value)
         for value in array.flat
     )
+
+
+def is_beyond_floats(value: Any) -> bool:
+    """Whether a value is a whole number that is larger than any float."""
+    return type(value) is int and abs(value) > sys.float_info.max
 
 
 def word_columns(frame: Any) -> list[str]:
@@ -115,6 +125,18 @@ def contents(X: Any, names: Sequence[str]) -> list[Content]:
 
 
 def _of_series(name: str, series: Any) -> Content:
+    try:
+        content = _of_typed(series)
+        values = [] if content is not None else series.to_list()
+    except Exception as error:
+        # Each library has its own errors for values that it cannot convert, such as times before the Big Bang.
+        reason = (str(error).splitlines() or [""])[0]
+        raise ValueError(f"Column {name!r} of type {series.dtype} cannot be read: {reason}") from error
+    return _of_objects(name, values) if content is None else content
+
+
+def _of_typed(series: Any) -> Content | None:
+    """The content of a column whose type says what it holds; None for other types."""
     import narwhals.stable.v1 as nw
 
     kind = series.dtype
@@ -134,7 +156,7 @@ def _of_series(name: str, series: Any) -> Content:
         # pandas and Arrow know whether levels are ordered; those of a polars Enum always are.
         is_ordered = bool(getattr(native, "ordered", type(native).__name__ == "Enum"))
         return Content(values=series.to_list(), has_levels=True, order=levels if is_ordered else None)
-    return _of_objects(name, series.to_list())
+    return None
 
 
 def _floats(series: Any) -> Floats:
@@ -164,7 +186,7 @@ def _of_objects(name: str, values: list[Any]) -> Content:
         kinds -= floats
     for allowed, number in NUMBERS_IN:
         if all(issubclass(kind, allowed) and not issubclass(kind, bool) for kind in kinds):
-            return Content(np.array([np.nan if is_missing(value) else number(value) for value in values]))
+            return Content(np.array([np.nan if is_missing(value) else number(value) for value in values], dtype=float))
     if kinds <= {bool, np.bool_}:
         return Content(values=values, has_levels=True, order=(False, True))
     if all(issubclass(kind, str) for kind in kinds):
@@ -186,9 +208,17 @@ def _days(value: Any) -> float:
     return float((value - datetime(1970, 1, 1, tzinfo=UTC if value.tzinfo else None)) / timedelta(days=1))
 
 
+def _number(value: Any) -> float:
+    """A number as a float; infinite, and refused by its column later, if it is too large for one."""
+    try:
+        return float(value)
+    except OverflowError:
+        return float("inf") if value > 0 else -float("inf")
+
+
 # Types of objects that can be read as numbers, and how they are converted.
 NUMBERS_IN: tuple[tuple[Any, Any], ...] = (
-    (int | float | np.number, float),
+    (Real | Decimal | np.integer | np.floating, _number),
     (datetime, _days),
     (date, _days),
     (timedelta, lambda value: value / timedelta(days=1)),

@@ -86,21 +86,33 @@ def load(table: Path) -> Results:
     """
     runs: list[dict[str, Any]] = []
     records: dict[tuple[Any, ...], Record] = {}
-    for line in _whole_lines(table):
-        entry = json.loads(line)
-        if "run" in entry:
-            runs.append(entry["run"])
-            continue
-        task = Job(entry["cell"], entry["method"], entry["seed"])
-        records[task.key] = Record(task, entry["rows"], entry["seconds"], entry.get("error"))
+    for number, line in enumerate(_whole_lines(table), 1):
+        try:
+            entry = json.loads(line)
+            if "run" in entry:
+                runs += _rows([entry["run"]])
+                continue
+            task = Job(entry["cell"], entry["method"], entry["seed"])
+            records[task.key] = Record(task, _rows(entry["rows"]), float(entry["seconds"]), entry.get("error"))
+        except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
+            raise ValueError(
+                f"{table}, line {number} is damaged ({type(error).__name__}: {error}). Remove this line, and its task "
+                "will be run again."
+            ) from error
     return Results(runs, list(records.values()))
 
 
-def _whole_lines(table: Path) -> list[str]:
+def _rows(given: Any) -> list[Row]:
+    if not isinstance(given, list) or not all(isinstance(row, dict) for row in given):
+        raise TypeError("rows must be a list of objects")
+    return given
+
+
+def _whole_lines(table: Path) -> list[bytes]:
     if not table.exists():
         return []
     content = table.read_bytes()
-    return content[: content.rfind(b"\n") + 1].decode("utf-8").split("\n")[:-1]
+    return content[: content.rfind(b"\n") + 1].split(b"\n")[:-1]
 
 
 def mend(table: Path) -> None:

@@ -69,6 +69,8 @@ def decoded(content: bytes, name: str, encoding: str | None) -> str:
             f"{name}{line} cannot be decoded as {used.upper() if encoding is None else used} ({error}). Set the right "
             "encoding with --encoding, such as latin-1 or cp1252."
         ) from error
+    if not text.strip("\ufeff \t\r\n") and b"\0" not in content.removeprefix(b"\xff\xfe\x00\x00"):
+        raise FileError(f"{name} is empty.")
     if not text or "\0" in text:
         # In UTF-16, every second byte of plain English is zero.
         is_wide = encoding is None and content.count(0) > len(content) // 4
@@ -107,7 +109,8 @@ def first_lines(text: str) -> list[str]:
     for line in io.StringIO(text, newline="\n"):
         seen += len(line)
         if line.strip():
-            lines.append(line.rstrip("\n"))
+            # Carriage returns are looked at later, when it is known what is in quotes.
+            lines.append(line.rstrip("\n").replace("\r", " "))
         if len(lines) >= LINES_LOOKED_AT or (len(lines) > 2 and seen > CHARACTERS_LOOKED_AT):
             break
     return lines
@@ -167,6 +170,9 @@ def _delimiter(lines: list[str]) -> str:
     """Return the delimiter that splits the most lines into the same number of cells, if that is more than one."""
 
     def agreement(sign: str) -> float:
+        # The module csv refuses long cells, which lines are by delimiters that they do not have.
+        if not any(sign in line for line in lines):
+            return 0.0
         counts = [len(row) for row in csv.reader(lines, delimiter=sign)]
         width, times = Counter(counts).most_common(1)[0]
         return times / len(counts) if width > 1 else 0.0
@@ -296,8 +302,7 @@ def header_of(text: str, form: TextForm) -> list[str]:
 def repeated(names: Iterable[str]) -> list[str]:
     """Return a note on column names that occur more than once, which pandas makes different."""
     twice = [name for name, count in Counter(names).items() if count > 1 and name.strip()]
-    told = f"These column names are repeated, so numbers were appended, as in {twice[0] + '.1'!r}" if twice else ""
-    return [f"{told}: {listed(twice)}."] if twice else []
+    return [f"These column names are repeated, so numbers were appended to them: {listed(twice)}."] if twice else []
 
 
 def controls_in(names: Iterable[object]) -> list[str]:

@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._clusterers.clusterer import Clusterer
 from .._clusterers.registry import make_clusterer
+from .._data.content import holds_words
 from .._data.ranges import RAW_LIMITS, in_range
 from .._data.reading import Reading, Request, read_matrices, read_sparse, read_table
 from .._features.features import Features
@@ -33,7 +34,7 @@ from ._criteria.auto import auto
 from ._criteria.choice import Choice
 from ._result import Array, Clusters, Kept, Order, Result
 from ._trim import check_trim, scored_inside, solve_trimmed, without_far
-from ._validation import checked, names_of
+from ._validation import checked, chosen_columns, names_of
 
 # Attributes that are set while reading and therefore belong to the fit that follows.
 LEARNED_IN_READING = ("n_features_in_", "feature_names_in_")
@@ -77,6 +78,45 @@ class SparseClusterer(SelectorMixin, ClusterMixin, BaseEstimator):
         tags.input_tags.allow_nan = True
         tags.input_tags.sparse = True
         return tags
+
+    def transform(self, X: Any) -> Any:
+        """Return the chosen columns.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            Table with the same columns as in `fit`, of any content.
+
+        Returns
+        -------
+        chosen : ndarray, sparse matrix or data frame of shape (n_samples, n_chosen)
+            The chosen columns, as an array of objects if they do not hold only numbers. With
+            `set_output(transform="pandas")` or "polars", a data frame.
+        """
+        check_is_fitted(self)
+        chosen = chosen_columns(self, X)
+        return super().transform(X) if chosen is None else chosen
+
+    def inverse_transform(self, X: Any) -> Any:
+        """Return a table with all columns, in which those that were not chosen are zero.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_chosen)
+            Numbers in the chosen columns.
+
+        Returns
+        -------
+        table : ndarray or sparse matrix of shape (n_samples, n_features)
+            The columns of `X` in their places, and zeros elsewhere.
+        """
+        check_is_fitted(self)
+        if holds_words(X):
+            raise ValueError(
+                "inverse_transform takes numbers only: it sets the columns that were not chosen to zero, which text, "
+                "categories and dates do not have."
+            )
+        return super().inverse_transform(X)
 
     def _get_support_mask(self) -> npt.NDArray[np.bool_]:
         check_is_fitted(self)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse
+from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import validate_data
 
 from .._data.content import as_frame, holds_words, word_columns
@@ -26,11 +27,15 @@ def checked(estimator: Any, X: Any, *, reset: bool, has_words: bool = False) -> 
     stored. `has_words` means that some columns in `fit` did not hold numbers, so all columns are read one by one.
     """
     fewest = 2 if reset else 1
+    check_form(X)
     if scipy.sparse.issparse(X):
         if has_words:
             raise TypeError(
                 "X is a sparse matrix, which cannot hold text, but fit was called with columns of text. Pass a table."
             )
+        if hasattr(X, "check_format"):
+            # Positions beyond the matrix would make compiled code read foreign memory.
+            X.check_format(full_check=True)
         X = validate_data(estimator, X, reset=reset, ensure_min_samples=fewest, **NUMBERS)
         return Given(X, False, names_of(estimator), names_of(estimator), hasattr(estimator, "feature_names_in_"))
     frame = as_frame(X)
@@ -50,10 +55,104 @@ def checked(estimator: Any, X: Any, *, reset: bool, has_words: bool = False) -> 
     return Given(X, words, names, keys if is_usable else names, hasattr(estimator, "feature_names_in_"))
 
 
+# What to do with objects that are not tables but can be made one, by the name of a method that they have.
+WAYS_OUT = {
+    "to_table": "Call .to_table() on it first.",
+    "read_all": "Call .read_all() on it first.",
+    "to_dataframe": "Call .to_dataframe() on it first.",
+    "capitalize": "Read files with sparsecluster.io.read_table.",
+    "items": "Use pandas.DataFrame(X).",
+    "__next__": "Use list(X).",
+}
+
+
+def check_form(X: Any) -> None:
+    """Refuse what is not a table, before other packages can only say what they failed to convert."""
+    if not isinstance(X, type) and (scipy.sparse.issparse(X) or as_frame(X) is not None):
+        return
+    if isinstance(X, type) or not (hasattr(X, "__array__") or isinstance(X, list | tuple)):
+        advice = next((way for method, way in WAYS_OUT.items() if hasattr(X, method)), "Convert it first.")
+        raise TypeError(
+            "X must be an array, a data frame or a sparse matrix of shape (n_samples, n_features); got an object of "
+            f"type {type(X).__name__}. {advice}"
+        )
+    if isinstance(X, list | tuple):
+        check_rows(X)
+        return
+    array = X if isinstance(X, np.ndarray) else np.asarray(X)
+    kind = array.dtype.kind
+    if kind == "V":
+        raise TypeError(f"X must not be a structured array; it has dtype {array.dtype}. Use pandas.DataFrame(X).")
+    if kind == "c":
+        raise ValueError(f"Complex data not supported: X has dtype {array.dtype}. Use its real and imaginary parts.")
+    if array.ndim < 2:
+        advice = "X.to_frame()" if hasattr(X, "to_frame") else "X.reshape(-1, 1)"
+        raise ValueError(
+            f"Expected 2D array, got {array.ndim}D array of shape {array.shape} instead. Reshape your data with "
+            f"{advice} if it is a single feature, or with np.reshape(X, (1, -1)) if it is a single sample."
+        )
+    if kind == "O" and array.ndim == 2:
+        check_objects(array)
+
+
+# Values that are no values of a column, because they consist of several.
+SEVERAL = (list, tuple, dict, set, np.ndarray, complex)
+
+
+def check_objects(array: Any) -> None:
+    """Refuse objects that cannot be values of a column, naming the column."""
+    if not any(issubclass(kind, SEVERAL) for kind in set(map(type, array.flat))):
+        return
+    place = next(place for place, value in enumerate(array.flat) if isinstance(value, SEVERAL))
+    raise TypeError(
+        f"Column {DefaultNames(array.shape[1])[place % array.shape[1]]!r} has a value of type "
+        f"{type(array.flat[place]).__name__}, but each argument must be a string, a number or a date. Convert the "
+        "column, or drop it."
+    )
+
+
+def check_rows(X: Sequence[Any]) -> None:
+    """Refuse a list whose elements are not rows of the same length."""
+    odd = next((row for row in X if isinstance(row, str | bytes | dict) or not hasattr(row, "__len__")), None)
+    if odd is not None:
+        advice = "Use pandas.DataFrame(X)." if isinstance(odd, dict) else "Each element must be a row of values."
+        raise ValueError(f"Expected 2D array, got a list of {type(odd).__name__} instead. Reshape your data. {advice}")
+    place = next((i for i, row in enumerate(X) if len(row) != len(X[0])), None)
+    if place is not None:
+        raise ValueError(
+            f"All rows of X must have the same length; that of the first is {len(X[0])}, but that of row {place} is "
+            f"{len(X[place])}."
+        )
+
+
 def names_of(estimator: Any) -> Sequence[str]:
     """Return the names of all columns seen in `fit`."""
     names = getattr(estimator, "feature_names_in_", None)
     return DefaultNames(estimator.n_features_in_) if names is None else list(names)
+
+
+def chosen_columns(estimator: Any, X: Any) -> Any:
+    """Return the chosen columns of a table that scikit-learn cannot make an array of numbers, or None for others."""
+    check_form(X)
+    frame = as_frame(X)
+    output = _get_output_config("transform", estimator)["dense"]
+    if scipy.sparse.issparse(X) or (not holds_words(X) and (frame is None or output == "default")):
+        return None
+    validate_data(
+        estimator, X if frame is not None else np.asarray(X, dtype=object), reset=False, skip_check_array=True
+    )
+    places = np.flatnonzero(estimator.support_).tolist()
+    if frame is None:
+        return np.asarray(X, dtype=object)[:, places]
+    chosen = frame[:, places]
+    if output != "default":
+        return chosen.to_polars() if output == "polars" else chosen.to_pandas()
+    if not holds_words(chosen.to_native()):
+        return chosen.to_numpy()
+    table = np.empty(chosen.shape, dtype=object)
+    for place, column in enumerate(chosen.iter_columns()):
+        table[:, place] = column.to_list()
+    return table
 
 
 def refuse_sparse(name: str, X: Any) -> None:

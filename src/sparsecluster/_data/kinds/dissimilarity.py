@@ -279,7 +279,8 @@ def indicators(codes: Floats) -> Floats:
 
     The columns are scaled so that the squared distance of two different levels is 1.
     """
-    levels = np.unique(codes[~np.isnan(codes)])
+    # A column without any value has one column of NaN, so that every column is drawn by something.
+    levels = np.unique(codes[~np.isnan(codes)]) if not np.isnan(codes).all() else np.zeros(1)
     table = (codes[:, None] == levels) / np.sqrt(2.0)
     table[np.isnan(codes)] = np.nan
     return np.asarray(table)
