@@ -31,18 +31,19 @@ class Plan:
     """Which case comes next: the corpus first, then a fixed number of cases, or as many as fit into some minutes.
 
     A number of cases is divided over the areas by their shares of cases, always in the same way. Time is divided by
-    their shares of time.
+    their shares of time. `corpus=6` takes every sixth case of the corpus, and 0 none of them.
     """
 
     areas: Sequence[str]
     cases: int | None
     minutes: float
-    corpus: bool = True
+    corpus: int = 1
     given: Counter[str] = field(default_factory=Counter)
     spent: Counter[str] = field(default_factory=Counter)
 
     def __post_init__(self) -> None:
-        self.first = deque(("corpus", number) for number in (corpus_numbers(self.areas) if self.corpus else ()))
+        known = corpus_numbers(self.areas)[:: self.corpus] if self.corpus else []
+        self.first = deque(("corpus", number) for number in known)
         self.areas = [area for area in self.areas if area != "corpus"]
         self.until = time.monotonic() + 60 * self.minutes
 

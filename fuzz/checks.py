@@ -12,7 +12,15 @@ from .make.names import MARKUP
 
 ROUNDING = 1e-9
 CURVES = re.compile(r".*_curve_$")
-ARRAYS = ("feature_weights_", "outlier_scores_", "memberships_", "mixture_weights_", "p_values_", "means_", "variances_")
+ARRAYS = (
+    "feature_weights_",
+    "outlier_scores_",
+    "memberships_",
+    "mixture_weights_",
+    "p_values_",
+    "means_",
+    "variances_",
+)
 # Text of a page or a file in which a number was not finite. A letter before or after makes it a part of a word.
 NOT_FINITE = re.compile(r"(?<![\w<&;./'-])[-+]?(nan|inf|infinity)(?![\w;:'-])", re.IGNORECASE)
 
@@ -102,7 +110,9 @@ def check_page(case: Any, page: str, where: str = "report", *, is_damaged: bool 
     shown = re.sub(r"<[^>]*>", " ", text)
     bad = NOT_FINITE.search(shown)
     if bad and not is_damaged:
-        case.report("non-finite", f"The page shows {shown[max(bad.start() - 60, 0) : bad.end() + 30]!r}", f"page {where}")
+        case.report(
+            "non-finite", f"The page shows {shown[max(bad.start() - 60, 0) : bad.end() + 30]!r}", f"page {where}"
+        )
     data = re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.DOTALL)
     try:
         json.loads(data[1] if data else "", parse_constant=lambda word: 1 / 0)

@@ -19,7 +19,9 @@ MOST_ADDRESSES, MOST_GROWTH = 8 * GIB, 2 * GIB
 ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "POLARS_MAX_THREADS", "ARROW_NUM_THREADS")
 
 
-def work(connection: Connection, seed: int | str, root: Path, limit: float | None, prepare: Callable[[], None] | None) -> None:
+def work(
+    connection: Connection, seed: int | str, root: Path, limit: float | None, prepare: Callable[[], None] | None
+) -> None:
     """Run the cases that come through a connection until it is closed."""
     # A handler that does nothing, unlike an ignored signal, is not inherited by the commands that a case starts.
     signal.signal(signal.SIGINT, lambda *_: None)
@@ -49,7 +51,7 @@ def work(connection: Connection, seed: int | str, root: Path, limit: float | Non
         faulthandler.cancel_dump_traceback_later()
         grown = peak() - before
         if grown > MOST_GROWTH:
-            outcome.findings.append(memory_finding(area, number, grown))
+            outcome.findings.append(memory_finding(area, number, grown, _left(journal)))
         connection.send(outcome)
 
 
@@ -59,11 +61,13 @@ def peak() -> int:
     return scale * max(resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
 
 
-def memory_finding(area: str, number: int, grown: int) -> Any:
+def memory_finding(area: str, number: int, grown: int, script: str) -> Any:
     """Return the finding of a case that used too much memory."""
     from .findings import Finding
 
-    return Finding("memory", "", area, f"The case used {grown / GIB:.1f} GiB of memory.", f"{area}:{number}")
+    message = f"The case used {grown / GIB:.1f} GiB of memory."
+    last = script.strip().rpartition("\n")[2]
+    return Finding("memory", "", f"{area}: {last[:100]}", message, f"{area}:{number}", script)
 
 
 def warm() -> None:
@@ -83,7 +87,9 @@ def dead_outcome(area: str, number: int, kind: str, message: str, root: Path, pi
 
     stack, script = (_left(root / f"{name}-{pid}") for name in ("stacks", "script"))
     where = _place(stack) or area
-    finding = Finding(kind, "", where, message, f"{area}:{number}", script, stack[-6000:])
+    # After the stacks of all threads there is a long list of modules.
+    details = stack.partition("Extension modules:")[0][:6000]
+    finding = Finding(kind, "", where, message, f"{area}:{number}", script, details)
     return Outcome(area, number, [finding], Counter(cases=1))
 
 

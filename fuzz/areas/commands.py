@@ -23,7 +23,8 @@ def csv(n: int = 20, word: str = "red", name: str = "x0") -> str:
     values = rng.normal(size=(n, 3)) + 6.0 * (np.arange(n) % 2)[:, None]
     head = ["id", name, "x1", "x2", "group", "word"]
     rows = [
-        [f"s{i}", *(f"{each:.3f}" for each in row), "ab"[i % 2], word if i % 3 else "blue"] for i, row in enumerate(values)
+        [f"s{i}", *(f"{each:.3f}" for each in row), "ab"[i % 2], word if i % 3 else "blue"]
+        for i, row in enumerate(values)
     ]
     return "\n".join(",".join(_quoted(cell) for cell in row) for row in [head, *rows]) + "\n"
 
@@ -45,7 +46,9 @@ def fitted() -> dict[str, bytes]:
         warnings.simplefilter("ignore")
         table, out = Path(folder, "table.csv"), Path(folder, "old")
         table.write_text(csv())
-        done = CliRunner().invoke(app, ["fit", str(table), "-k", "2", "-s", "2", "--drop", "group", "--out", str(out), "-q"])
+        done = CliRunner().invoke(
+            app, ["fit", str(table), "-k", "2", "-s", "2", "--drop", "group", "--out", str(out), "-q"]
+        )
         assert done.exit_code == 0, done.output
         return {each.name: each.read_bytes() for each in out.iterdir()}
 
@@ -58,7 +61,9 @@ def write_files(case: Case) -> None:
     (folder / "hostile.csv").write_text(csv(20, case.rng.choice(HOSTILE), case.rng.choice(HOSTILE)), "utf-8")
     (folder / "empty.csv").touch()
     np.save(folder / "matrix.npy", np.random.default_rng(0).normal(size=(15, 4)))
-    (folder / "counts.mtx").write_text("%%MatrixMarket matrix coordinate integer general\n4 3 4\n1 1 5\n2 2 6\n3 3 1\n4 1 4\n")
+    (folder / "counts.mtx").write_text(
+        "%%MatrixMarket matrix coordinate integer general\n4 3 4\n1 1 5\n2 2 6\n3 3 1\n4 1 4\n"
+    )
     put(folder / "old", fitted())
 
 
@@ -96,7 +101,9 @@ def plain(case: Case) -> None:
 
 def early_end(case: Case) -> None:
     """Close the pipe that reads the output of a command early, as `head` does."""
-    arguments = case.rng.choice((["info", "table.csv"], ["predict", "old/model.json", "table.csv"], ["methods"], ["--help"]))
+    arguments = case.rng.choice(
+        (["info", "table.csv"], ["predict", "old/model.json", "table.csv"], ["methods"], ["--help"])
+    )
     case.script.append(f"# python -m sparsecluster {' '.join(arguments)} | head -c 1")
     process = started(arguments, stdout=subprocess.PIPE)
     assert process.stdout is not None
@@ -115,7 +122,9 @@ def early_end(case: Case) -> None:
 
 def from_stdin(case: Case) -> None:
     """Give a table through standard input."""
-    given = case.rng.choice((csv().encode(), b"", b"\0", b"a,b\r\n1,2\r\n3,4\r\n", csv().encode("utf-16"), b"\xff" * 100))
+    given = case.rng.choice(
+        (csv().encode(), b"", b"\0", b"a,b\r\n1,2\r\n3,4\r\n", csv().encode("utf-16"), b"\xff" * 100)
+    )
     real(case, [case.rng.choice(("fit", "info")), "-", *([] if case.one_in(2) else ["--id", "id"])], given)
 
 
@@ -123,7 +132,11 @@ def into_fifo(case: Case) -> None:
     """Write labels, or a report, where a named pipe is."""
     os.mkfifo("pipe")
     arguments = case.rng.choice(
-        (["predict", "old/model.json", "table.csv", "--out", "pipe"], ["report", "old", "--out", "pipe"], ["info", "pipe"])
+        (
+            ["predict", "old/model.json", "table.csv", "--out", "pipe"],
+            ["report", "old", "--out", "pipe"],
+            ["info", "pipe"],
+        )
     )
     # Somebody waits at the other end, or the command would wait for ever.
     other = ["cat", "pipe"] if "--out" in arguments else ["sh", "-c", "cat table.csv > pipe"]

@@ -63,7 +63,8 @@ EXTREME = [
     for method in METHODS
     for name, values in SCALES.items()
     for flag, given in (("default", {}), ("False", {"standardize": "False"}))
-    if flag == "default" or (name in ("B * 1e160", "B * 1e-200") and "standardize" in make_method(method, 2).get_params())
+    if flag == "default"
+    or (name in ("B * 1e160", "B * 1e-200") and "standardize" in make_method(method, 2).get_params())
 ]
 TABLES = [
     *(
@@ -71,7 +72,10 @@ TABLES = [
         for kind in ("hamming", "ordinal", "manhattan")
         for empty in ("None", "np.nan", "pd.NA")
     ),
-    *(fit(f"empty columns under {kind}", BASE, "X = B; X[:, 1] = np.nan", metric=repr(kind)) for kind in ("hamming", "ordinal")),
+    *(
+        fit(f"empty columns under {kind}", BASE, "X = B; X[:, 1] = np.nan", metric=repr(kind))
+        for kind in ("hamming", "ordinal")
+    ),
     *(
         fit(f"{value} under {kind}", BASE, f"X = np.round(B); X[3, 1] = {value}", metric=repr(kind))
         for value in ("np.inf", "-np.inf", "1.7e308")
@@ -79,14 +83,39 @@ TABLES = [
     ),
     fit("10**400 in a column", f"{FRAME}\nX['e'] = pd.Series([10**400, 1] * 10, dtype=object)"),
     fit("-10**400 in an array", BASE, "X = B.astype(object); X[0, 0] = -10**400"),
-    fit("an interval column of pyarrow", BASE, "X = pa.table({'a': B[:, 0], 'i': pa.array([(1, 2, 3)] * 20, pa.month_day_nano_interval())})"),
-    fit("a dataset of pyarrow", BASE, "import pyarrow.dataset; X = pyarrow.dataset.dataset(pa.table({'a': B[:, 0], 'b': B[:, 1]}))"),
+    fit(
+        "an interval column of pyarrow",
+        BASE,
+        "X = pa.table({'a': B[:, 0], 'i': pa.array([(1, 2, 3)] * 20, pa.month_day_nano_interval())})",
+    ),
+    fit(
+        "a dataset of pyarrow",
+        BASE,
+        "import pyarrow.dataset; X = pyarrow.dataset.dataset(pa.table({'a': B[:, 0], 'b': B[:, 1]}))",
+    ),
     fit("dates beside numbers", f"{FRAME}\nX['when'] = pd.date_range('2020', periods=20)", n_features_to_select="5"),
-    fit("dates beside numbers and words", f"{FRAME}\nX['when'] = pd.date_range('2020', periods=20)\nX['w'] = ['x', 'y'] * 10", n_features_to_select="6"),
+    fit(
+        "dates beside numbers and words",
+        f"{FRAME}\nX['when'] = pd.date_range('2020', periods=20)\nX['w'] = ['x', 'y'] * 10",
+        n_features_to_select="6",
+    ),
     fit("csr_matrix(B * 1e160), not standardized", BASE, "X = sp.csr_matrix(B * 1e160)", standardize="False"),
     fit("csr_matrix(B * 1e307)", BASE, "X = sp.csr_matrix(B * 1e307)"),
-    *(fit(f"precomputed {scale}", BASE, f"D = [{scale} * np.abs(B[:, a][:, None] - B[:, a]) for a in range(4)]", "X = D", metric="'precomputed'") for scale in ("1e306", "1e-310", "1e160")),
-    *(fit(f"{kind} {scale}", BASE, f"X = B * {scale}", metric=repr(kind)) for kind in ("manhattan", "euclidean") for scale in ("1e306", "1e-310")),
+    *(
+        fit(
+            f"precomputed {scale}",
+            BASE,
+            f"D = [{scale} * np.abs(B[:, a][:, None] - B[:, a]) for a in range(4)]",
+            "X = D",
+            metric="'precomputed'",
+        )
+        for scale in ("1e306", "1e-310", "1e160")
+    ),
+    *(
+        fit(f"{kind} {scale}", BASE, f"X = B * {scale}", metric=repr(kind))
+        for kind in ("manhattan", "euclidean")
+        for scale in ("1e306", "1e-310")
+    ),
     fit("columns of +-1e308", BASE, "X = np.where(B > 3, 1e308, -1e308)"),
     fit("columns of +-1.7e308, not standardized", BASE, "X = np.where(B > 3, 1.7e308, -1.7e308)", standardize="False"),
     fit("one sample of 1e308", BASE, "X = B; X[0] = 1e308"),
@@ -95,7 +124,11 @@ TABLES = [
         fit(f"the name {name[:30]!a}", f"{FRAME}\nX.columns = ['a', {name!r}, 'c', 'd']", n_features_to_select="4")
         for name in HOSTILE
     ),
-    fit("hostile words", f"{FRAME}\nX['w'] = ['<script>alert(1)</script>', '\\x1b[31m', '=1+1', '\\u202e'] * 5", n_features_to_select="5"),
+    fit(
+        "hostile words",
+        f"{FRAME}\nX['w'] = ['<script>alert(1)</script>', '\\x1b[31m', '=1+1', '\\u202e'] * 5",
+        n_features_to_select="5",
+    ),
     fit("equal names", f"{FRAME}\nX.columns = ['a'] * 4"),
     fit("two samples", "X = np.array([[0.0, 1.0], [5.0, 2.0]])"),
     fit("all values missing", "X = np.full((20, 4), np.nan)"),
@@ -138,7 +171,7 @@ FILES = [
     file("table.csv", b"a,b\n1e400,1\n-1e400,2\n1e308,3\n0,4\n"),
     file("table.csv", b"a,b\n" + b"9" * 400 + b",1\n2,2\n3,3\n4,4\n"),
     file("table.csv", b"a,b\n=1+1,1\n@x,2\n+y,3\n-z,4\n"),
-    file("table.csv", "a,\x1b[31mb\n1,2\n3,4\n5,6\n".encode()),
+    file("table.csv", b"a,\x1b[31mb\n1,2\n3,4\n5,6\n"),
     file("table.csv", "\ufeffa,b\n1,2\n3,4\n5,6\n".encode()),
     file("table.csv", "a,b\n1,2\n3,4\n5,6\n".encode("utf-16")),
     file("table.csv", b"a,b\n1,\0\n3,4\n"),
@@ -151,7 +184,10 @@ FILES = [
     file("table.csv", b"a,b\n1,2\n3,4\n", "options=Options(encoding='hex')"),
     file("huge.npy", NPY.replace(b"SIZE", b"300000000000, 8").ljust(128) + b"\n"),
     file("negative.npy", NPY.replace(b"SIZE", b"-1, 2").ljust(128) + b"\n"),
-    file("pickle.npy", b"\x93NUMPY\x01\x00v\x00{'descr': '|O', 'fortran_order': False, 'shape': (1, 1), }".ljust(128) + b"\n"),
+    file(
+        "pickle.npy",
+        b"\x93NUMPY\x01\x00v\x00{'descr': '|O', 'fortran_order': False, 'shape': (1, 1), }".ljust(128) + b"\n",
+    ),
     file("text.xlsx", b"PK\x03\x04 not a book"),
     file("text.parquet", b"PAR1PAR1"),
     file("text.h5ad", b"\x89HDF\r\n\x1a\n"),
@@ -227,8 +263,19 @@ HOSTILE_TABLES = [csv(20, "red", name) for name in ("\x1b[31mred", "=1+1", "<scr
 FORMULAS = csv().replace("\ns", "\n=cmd").replace("red", "@SUM(A1)")
 COMMANDS = [
     *(command("info", "own.csv", table=table) for table in HOSTILE_TABLES),
-    *(command("fit", "own.csv", "-k", "2", "-s", "3", "--drop", "group", "--out", "out", table=table) for table in (*HOSTILE_TABLES, FORMULAS)),
-    command("fit", "own.csv", "-k", "2", "--out", "out", table="a,b\n" + "".join(f"{'-' * (i % 2)}1e308,{i % 3}\n" for i in range(12))),
+    *(
+        command("fit", "own.csv", "-k", "2", "-s", "3", "--drop", "group", "--out", "out", table=table)
+        for table in (*HOSTILE_TABLES, FORMULAS)
+    ),
+    command(
+        "fit",
+        "own.csv",
+        "-k",
+        "2",
+        "--out",
+        "out",
+        table="a,b\n" + "".join(f"{'-' * (i % 2)}1e308,{i % 3}\n" for i in range(12)),
+    ),
     command("fit", "table.csv", "-k", "9" * 5000),
     command("fit", "table.csv", "-k", "2-99999999999"),
     command("fit", "table.csv", "-k", "2", "--seed", "9" * 30),

@@ -97,7 +97,9 @@ def killed(case: Case, arguments: list[str]) -> Ended:
     if sign == signal.SIGINT and "Traceback" in done.err and "in wrapped" in done.err:
         check_ended(case, arguments[0], done, arguments)
     if done.code not in (OK, -sign, INTERRUPTED, 1):
-        case.report("exit code", f"{sign.name} ends the command with {done.code}.", f"command {arguments[0]}", "", done.err)
+        case.report(
+            "exit code", f"{sign.name} ends the command with {done.code}.", f"command {arguments[0]}", "", done.err
+        )
     return done
 
 
@@ -178,7 +180,9 @@ def kill_reproduce(case: Case) -> None:
 def _tasks(table: bytes) -> list[str]:
     """Return the tasks of a table of results, without their times."""
     entries = [json.loads(line) for line in table.decode().splitlines()]
-    return sorted(json.dumps([each["cell"], each["method"], each["seed"], each["rows"]]) for each in entries if "cell" in each)
+    return sorted(
+        json.dumps([each["cell"], each["method"], each["seed"], each["rows"]]) for each in entries if "cell" in each
+    )
 
 
 # ---------------------------------------------------------------- disks, folders, input

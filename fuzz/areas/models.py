@@ -36,7 +36,11 @@ KINDS = {
     "sas auto": TABLE,
     "sas by distance": TABLE,
 }
-MORE: dict[str, dict[str, Any]] = {"sas with trim": {"trim": 0.1}, "sas auto": {"n_clusters": [2, 3]}, "sas by distance": {"metric": "manhattan"}}
+MORE: dict[str, dict[str, Any]] = {
+    "sas with trim": {"trim": 0.1},
+    "sas auto": {"n_clusters": [2, 3]},
+    "sas by distance": {"metric": "manhattan"},
+}
 
 
 @cache

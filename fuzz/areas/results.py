@@ -58,7 +58,9 @@ def into(case: Case, before: str) -> None:
 
 def complete(case: Case, out: Path) -> None:
     """Report a result that is not whole although the command says that it was written."""
-    missing = [name for name in ("labels.csv", "features.csv", "summary.json", "report.html") if not (out / name).is_file()]
+    missing = [
+        name for name in ("labels.csv", "features.csv", "summary.json", "report.html") if not (out / name).is_file()
+    ]
     if missing:
         case.report("half files", f"The command succeeded, but {missing} are not there.", "fit --out")
     parts = [each.name for each in out.parent.rglob("*") if each.name.endswith(".part")]

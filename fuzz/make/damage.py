@@ -9,7 +9,22 @@ from collections.abc import Callable
 from typing import Any
 
 SPECIAL = (
-    *(b"\0", b"\r", b"\n", b"\r\n", b"\xff", b"\xfe\xff", b"\xef\xbb\xbf", b'"', b"'", b",", b";", b"\t", b" ", b"\x1a"),
+    *(
+        b"\0",
+        b"\r",
+        b"\n",
+        b"\r\n",
+        b"\xff",
+        b"\xfe\xff",
+        b"\xef\xbb\xbf",
+        b'"',
+        b"'",
+        b",",
+        b";",
+        b"\t",
+        b" ",
+        b"\x1a",
+    ),
     *(b"\x1b[2J", b"\xc3\x28", b"\xed\xa0\x80", b"nan", b"inf", b"1e400", b"-1e308", b"1" * 400, b"=1+1", b"<b>", b"-"),
     *(b"\xff\xff\xff\xff", b"\x7f\xff\xff\xff\xff\xff\xff\xff", b"\0" * 8, b"{", b"}", b"[", b"PK\x03\x04", b"%", b"#"),
 )
@@ -57,7 +72,9 @@ def digits(rng: random.Random, data: bytearray) -> None:
     places = [place for place, byte in enumerate(data) if 48 <= byte <= 57]
     if places:
         place = rng.choice(places)
-        data[place : place + 1] = rng.choice((b"9" * 9, b"9" * 20, b"-1", b"0", b"1e308", b"1e-320", b"nan", b"300000000"))
+        data[place : place + 1] = rng.choice(
+            (b"9" * 9, b"9" * 20, b"-1", b"0", b"1e308", b"1e-320", b"nan", b"300000000")
+        )
 
 
 DAMAGES: tuple[Callable[[random.Random, bytearray], None], ...] = (
@@ -84,7 +101,20 @@ def damaged(rng: random.Random, content: bytes) -> bytes:
 
 VALUES: tuple[Any, ...] = (
     *(None, True, False, 0, 1, -1, 2, 600_000_000, 10**30, 10**400, 1e300, -1e300, 1e-320, 0.5, float("nan")),
-    *(float("inf"), "", "a", "nan", "\x1b[31m", "<script>alert(1)</script>", "x" * 5000, [], {}, [[]], [None], [1, [2]]),
+    *(
+        float("inf"),
+        "",
+        "a",
+        "nan",
+        "\x1b[31m",
+        "<script>alert(1)</script>",
+        "x" * 5000,
+        [],
+        {},
+        [[]],
+        [None],
+        [1, [2]],
+    ),
     *({"a": 1}, {"value": 1e300}, {"float": "nan"}, {"float": "inf"}, {"float": "x"}, {"array": [], "kind": "f"}),
     *({"array": [1.0], "kind": "f"}, {"array": [[1.0, 2.0]], "kind": "i"}, {"array": [1, [2]], "kind": "f"}),
     *({"array": ["a"], "kind": "O"}, {"array": [1e400], "kind": "f"}, {"array": [1], "kind": "m"}, {"list": []}),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bz2
+import contextlib
 import gzip
 import io
 import lzma
@@ -102,7 +103,9 @@ def frame(rng: random.Random) -> Any:
     n, p = rng.randint(1, 20), rng.randint(1, 6)
     rows = grid(rng, n, p)
     made = pd.DataFrame(rows, columns=names(rng, p, hostile=rng.random() < 0.3))
-    made = made.apply(lambda column: pd.to_numeric(column, errors="ignore"))
+    for a in range(p):
+        with contextlib.suppress(ValueError, OverflowError):
+            made.isetitem(a, pd.to_numeric(made.iloc[:, a]))
     if rng.random() < 0.3:
         made["when"] = pd.date_range("2020", periods=n)
     if rng.random() < 0.2:
@@ -140,9 +143,11 @@ def xlsx(rng: random.Random) -> bytes:
 
     out = io.BytesIO()
     made = frame(rng)
-    illegal = str.maketrans({code: None for code in range(32)})
+    illegal = str.maketrans(dict.fromkeys(range(32)))
     made.columns = [str(name).translate(illegal) for name in made.columns]
-    made = made.map(lambda each: each.translate(illegal) if isinstance(each, str) else str(each) if isinstance(each, list) else each)
+    made = made.map(
+        lambda each: each.translate(illegal) if isinstance(each, str) else str(each) if isinstance(each, list) else each
+    )
     with pd.ExcelWriter(out, engine="openpyxl") as book:
         made.to_excel(book, index=rng.random() < 0.3, sheet_name=rng.choice(("Sheet1", "data", "<b>")))
     return inside_zip(rng, out.getvalue())
@@ -187,7 +192,9 @@ def h5ad(rng: random.Random) -> bytes:
     import scipy.sparse as sp
 
     n, p = rng.randint(2, 20), rng.randint(1, 6)
-    X: Any = np.random.default_rng(rng.randrange(10**6)).poisson(1.0, size=(n, p)).astype(rng.choice(("f4", "f8", "i8")))
+    X: Any = (
+        np.random.default_rng(rng.randrange(10**6)).poisson(1.0, size=(n, p)).astype(rng.choice(("f4", "f8", "i8")))
+    )
     if rng.random() < 0.4:
         X = rng.choice((sp.csr_matrix, sp.csc_matrix))(X)
     genes = [name.replace("/", "").replace("\0", "") for name in names(rng, p, hostile=rng.random() < 0.2)]
@@ -202,13 +209,25 @@ def h5ad(rng: random.Random) -> bytes:
 
 def mtx(rng: random.Random) -> bytes:
     n, p = rng.randint(1, 20), rng.randint(1, 6)
-    lines = [f"{1 + i} {1 + a} {rng.choice(('1', '2.5', '3', '1e308'))}" for i in range(n) for a in range(p) if rng.random() < 0.5]
+    lines = [
+        f"{1 + i} {1 + a} {rng.choice(('1', '2.5', '3', '1e308'))}"
+        for i in range(n)
+        for a in range(p)
+        if rng.random() < 0.5
+    ]
     field = rng.choice(("real", "real", "integer", "pattern", "complex"))
     form = rng.choice(("general", "general", "symmetric"))
     size = f"{n} {p} {len(lines)}"
     if rng.random() < 0.2:
         size = rng.choice(
-            (f"300000000 {p} {len(lines)}", f"{n} 99999999999 {len(lines)}", f"{n} {p} 9999999999", "-1 2 3", "0 0 0", "a b c")
+            (
+                f"300000000 {p} {len(lines)}",
+                f"{n} 99999999999 {len(lines)}",
+                f"{n} {p} 9999999999",
+                "-1 2 3",
+                "0 0 0",
+                "a b c",
+            )
         )
     text = f"%%MatrixMarket matrix coordinate {field} {form}\n%comment\n{size}\n" + "\n".join(lines) + "\n"
     return text.encode()
@@ -227,7 +246,21 @@ FORMATS: dict[str, Callable[[random.Random], bytes]] = {
 SHARES = {".csv": 10, ".tsv": 3, ".txt": 3, ".dat": 1, "": 1, ".npy": 4, ".npz": 3, ".xlsx": 3, ".parquet": 4}
 SHARES |= {".feather": 3, ".h5ad": 2, ".mtx": 4}
 PACKERS = {".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress}
-WRONG = (".csv", ".xlsx", ".parquet", ".npy", ".npz", ".h5ad", ".mtx", ".feather", ".xls", ".ods", ".zip", ".gz", ".CSV")
+WRONG = (
+    ".csv",
+    ".xlsx",
+    ".parquet",
+    ".npy",
+    ".npz",
+    ".h5ad",
+    ".mtx",
+    ".feather",
+    ".xls",
+    ".ods",
+    ".zip",
+    ".gz",
+    ".CSV",
+)
 
 
 def file(rng: random.Random, folder: Path) -> Path:

@@ -119,11 +119,19 @@ def _fixed(rng: random.Random, name: str) -> list[str]:
     if name == "report":
         return [rng.choice(("old", "old", "old/summary.json", "nowhere", "table.csv", "old/model.json"))]
     if name == "compare":
-        return [_table(rng), "-k", rng.choice(CLUSTERS[:5]), "--methods", rng.choice(("kmeans", "ward,kmeans", "sas", "no"))]
+        return [
+            _table(rng),
+            "-k",
+            rng.choice(CLUSTERS[:5]),
+            "--methods",
+            rng.choice(("kmeans", "ward,kmeans", "sas", "no")),
+        ]
     if name == "simulate":
         return [rng.choice((*DESIGNS, "no such design"))]
     if name == "reproduce":
         # A few numbers of one method, so that it takes less than a second.
         wanted = ["--cells", "mu=0.6,p=100", "--methods", "limit", "--repeats", "1", "--jobs", "1"]
-        return rng.choice((["table-1a", *wanted], ["--list"], ["no such table"], ["table-1a", *wanted, "--out", "table.csv"]))
+        return rng.choice(
+            (["table-1a", *wanted], ["--list"], ["no such table"], ["table-1a", *wanted, "--out", "table.csv"])
+        )
     return []

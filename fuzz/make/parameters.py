@@ -18,7 +18,17 @@ QUICK = {
 }
 WORDS = {
     "metric": ("auto", "sqeuclidean", "euclidean", "manhattan", "hamming", "ordinal"),
-    "clusterer": ("auto", "kmeans", "hillclimb", "kmedoids", "hierarchical", "complete", "ward", "partition", "spectral"),
+    "clusterer": (
+        "auto",
+        "kmeans",
+        "hillclimb",
+        "kmedoids",
+        "hierarchical",
+        "complete",
+        "ward",
+        "partition",
+        "spectral",
+    ),
     "objective": ("auto", "share", "amount"),
     "criterion": ("gap", "bic", "micl"),
     "search": ("path", "grid", "golden", "greedy", "headlong"),
