@@ -146,9 +146,9 @@ def save_and_load(case: Case) -> None:
     if not case.do("again = load_model('model.json')"):
         case.report("unequal", "A model that was saved cannot be loaded.", "load_model")
         return
-    if case.do("labels = found.predict(X)") and case.do("later = again.predict(X)"):
-        if not np.array_equal(case.get("labels"), case.get("later")):
-            case.report("unequal", "A loaded model predicts other clusters.", f"{type(case.get('again')).__name__}")
+    both = case.do("labels = found.predict(X)") and case.do("later = again.predict(X)")
+    if both and not np.array_equal(case.get("labels"), case.get("later")):
+        case.report("unequal", "A loaded model predicts other clusters.", type(case.get("again")).__name__)
     case.do("told = again.summary()")
     case.counts["models"] += 1
 
