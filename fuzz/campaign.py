@@ -109,13 +109,15 @@ class Worker:
         self.process.start()
         end.close()
         self.task: Task | None = None
+        self.last: Task | None = None
         self.began = time.monotonic()
         self.is_ready = False
         self.seconds = START_SECONDS
 
     def give(self, task: Task) -> None:
         """Send a case to the worker."""
-        self.task, self.began = task, time.monotonic()
+        self.task = self.last = task
+        self.began = time.monotonic()
         self.seconds = self.limit or AREAS[task[0]].limit
         self.connection.send(task)
 
@@ -136,12 +138,10 @@ class Worker:
         return None
 
     def _dead(self, kind: str, message: str) -> Outcome:
-        if self.task is None:
+        # A process that dies between two cases dies of the last one.
+        if self.last is None:
             raise RuntimeError(f"A worker could not start. {message}")
-        seconds = time.monotonic() - self.began
-        made = dead_outcome(*self.task, kind, message, self.root, self.process.pid)
-        made.seconds = seconds
-        return made
+        return dead_outcome(*self.last, kind, message, self.root, self.process.pid, time.monotonic() - self.began)
 
     def kill(self) -> None:
         """End the process at once."""

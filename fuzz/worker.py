@@ -25,8 +25,7 @@ def work(
     """Run the cases that come through a connection until it is closed."""
     # A handler that does nothing, unlike an ignored signal, is not inherited by the commands that a case starts.
     signal.signal(signal.SIGINT, lambda *_: None)
-    resource.setrlimit(resource.RLIMIT_AS, (MOST_ADDRESSES, MOST_ADDRESSES))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    limit_memory()
     # What the package and the libraries print is of no interest.
     sys.stdout = sys.stderr = open(os.devnull, "w")  # noqa: SIM115
     from .areas import AREAS
@@ -45,6 +44,8 @@ def work(
         except EOFError:
             return
         journal.unlink(missing_ok=True)
+        stacks.seek(0)
+        stacks.truncate()
         faulthandler.dump_traceback_later(0.9 * (limit or AREAS[area].limit), file=stacks)
         before = peak()
         outcome = run_numbered(AREAS[area].run, area, number, seed, root, journal)
@@ -53,6 +54,12 @@ def work(
         if grown > MOST_GROWTH:
             outcome.findings.append(memory_finding(area, number, grown, _left(journal)))
         connection.send(outcome)
+
+
+def limit_memory() -> None:
+    """Let a case that asks for too much memory fail, instead of the machine."""
+    resource.setrlimit(resource.RLIMIT_AS, (MOST_ADDRESSES, MOST_ADDRESSES))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
 def peak() -> int:
@@ -80,7 +87,7 @@ def warm() -> None:
     SASClustering(2, n_permutations=1).fit(X).predict(X)
 
 
-def dead_outcome(area: str, number: int, kind: str, message: str, root: Path, pid: int) -> Any:
+def dead_outcome(area: str, number: int, kind: str, message: str, root: Path, pid: int, seconds: float) -> Any:
     """Return the outcome of a case that has ended its worker, from what the worker has left behind."""
     from .case import Outcome
     from .findings import Finding
@@ -90,7 +97,7 @@ def dead_outcome(area: str, number: int, kind: str, message: str, root: Path, pi
     # After the stacks of all threads there is a long list of modules.
     details = stack.partition("Extension modules:")[0][:6000]
     finding = Finding(kind, "", where, message, f"{area}:{number}", script, details)
-    return Outcome(area, number, [finding], Counter(cases=1))
+    return Outcome(area, number, [finding], Counter(cases=1), seconds)
 
 
 def _left(file: Path) -> str:
