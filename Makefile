@@ -7,7 +7,7 @@ READY := .venv/.installed
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-bounds test-slow bench lint format docs clean
+.PHONY: help demo test test-bounds test-slow fuzz bench lint format docs clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -25,6 +25,9 @@ test-bounds: $(READY) ## Run the tests with bounds checking in all kernels
 
 test-slow: $(READY) ## Run the slow tests only
 	$(BIN)/pytest -m slow $(ARGS)
+
+fuzz: $(READY) ## Look for crashes, hangs and unclean errors by generated cases
+	$(BIN)/python -m fuzz $(ARGS)
 
 bench: $(READY) ## Measure speed and quality; the docs quote these numbers
 	$(BIN)/python -m pip install -q -e '.[bench]'
@@ -47,7 +50,7 @@ docs: $(READY) ## Build the documentation into site/; warnings are errors
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet --clean
 	$(BIN)/python tools/check_links.py
 
-clean: ## Remove caches and built packages; keeps .venv and benchmarks/out
+clean: ## Remove caches and built packages; keeps .venv, benchmarks/out and fuzz/out
 	rm -rf build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -path ./.venv -prune -o -type d -name __pycache__ -prune -exec rm -rf {} +
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import faulthandler
 import sys
 
 from .areas import AREAS
 from .campaign import Plan, Report, Screen, run_campaign
 from .findings import OUT, grouped, save
 from .page import table_of, write_page
+from .worker import limit_memory
 
 
 def options() -> argparse.ArgumentParser:
@@ -65,6 +67,8 @@ def repeat(area: str, number: int, seed: str) -> int:
     """Run one case here, and print its script and its findings."""
     from .case import run_numbered
 
+    limit_memory()
+    faulthandler.enable()
     outcome = run_numbered(AREAS[area].run, area, number, seed)
     for group in grouped(outcome.findings):
         print(group.text(seed))

@@ -31,18 +31,19 @@ class Plan:
     """Which case comes next: the corpus first, then a fixed number of cases, or as many as fit into some minutes.
 
     A number of cases is divided over the areas by their shares of cases, always in the same way. Time is divided by
-    their shares of time.
+    their shares of time. `corpus=6` takes every sixth case of the corpus, and 0 none of them.
     """
 
     areas: Sequence[str]
     cases: int | None
     minutes: float
-    corpus: bool = True
+    corpus: int = 1
     given: Counter[str] = field(default_factory=Counter)
     spent: Counter[str] = field(default_factory=Counter)
 
     def __post_init__(self) -> None:
-        self.first = deque(("corpus", number) for number in (corpus_numbers(self.areas) if self.corpus else ()))
+        known = corpus_numbers(self.areas)[:: self.corpus] if self.corpus else []
+        self.first = deque(("corpus", number) for number in known)
         self.areas = [area for area in self.areas if area != "corpus"]
         self.until = time.monotonic() + 60 * self.minutes
 
@@ -108,13 +109,15 @@ class Worker:
         self.process.start()
         end.close()
         self.task: Task | None = None
+        self.last: Task | None = None
         self.began = time.monotonic()
         self.is_ready = False
         self.seconds = START_SECONDS
 
     def give(self, task: Task) -> None:
         """Send a case to the worker."""
-        self.task, self.began = task, time.monotonic()
+        self.task = self.last = task
+        self.began = time.monotonic()
         self.seconds = self.limit or AREAS[task[0]].limit
         self.connection.send(task)
 
@@ -135,12 +138,10 @@ class Worker:
         return None
 
     def _dead(self, kind: str, message: str) -> Outcome:
-        if self.task is None:
+        # A process that dies between two cases dies of the last one.
+        if self.last is None:
             raise RuntimeError(f"A worker could not start. {message}")
-        seconds = time.monotonic() - self.began
-        made = dead_outcome(*self.task, kind, message, self.root, self.process.pid)
-        made.seconds = seconds
-        return made
+        return dead_outcome(*self.last, kind, message, self.root, self.process.pid, time.monotonic() - self.began)
 
     def kill(self) -> None:
         """End the process at once."""

@@ -25,11 +25,11 @@ from sparsecluster import make_method, save_model, load_model
 """
 
 
-class Skip(Exception):
+class NotMadeError(Exception):
     """The case could not be made, for example because a library refuses to build the table."""
 
 
-class Found(Exception):
+class FoundError(Exception):
     """The case ends here, because a step failed in a way that it must not."""
 
 
@@ -79,7 +79,7 @@ class Case:
                 for source in sources:
                     exec(compile(source, "<case>", "exec"), self.space)
             except Exception as error:
-                raise Skip(f"{type(error).__name__}: {error}") from error
+                raise NotMadeError(f"{type(error).__name__}: {error}") from error
 
     def do(self, source: str) -> bool:
         """Execute a step and return whether it succeeded. A clean refusal is no success; anything else is a finding."""
@@ -99,7 +99,7 @@ class Case:
             self.counts["refused"] += 1
             return False
         self.report_error(error, reason)
-        raise Found
+        raise FoundError
 
     def _executed(self, source: str) -> BaseException | None:
         try:
@@ -165,9 +165,9 @@ def run_case(run: Any, name: str, rng: random.Random, root: Path | None = None, 
             case = Case(name, rng, Path(folder), journal=journal)
             case.counts["cases"] += 1
             run(case)
-        except Found:
+        except FoundError:
             pass
-        except Skip as error:
+        except NotMadeError as error:
             case.counts["skipped"] += 1
             case.counts[f"skipped: {str(error)[:100]}"] += 1
         except Exception as error:

@@ -9,7 +9,7 @@ import sys
 from dataclasses import dataclass
 from typing import Any
 
-from .case import Case, Found
+from .case import Case, FoundError
 from .rules import odd_characters, why_not_readable
 
 # Lines that may stand beside the error: usage, notes and warnings.
@@ -58,7 +58,7 @@ def invoke(case: Case, arguments: list[str], given: str | bytes | None = None) -
     error = result.exception
     if error is not None and not isinstance(error, SystemExit):
         case.report_error(error, f"the command `{name}` does not print it in one line")
-        raise Found
+        raise FoundError
     done = Ended(result.exit_code, result.stdout, result.stderr)
     check_ended(case, name, done, arguments)
     return done
@@ -74,7 +74,7 @@ def real(case: Case, arguments: list[str], given: bytes | None = None, **options
         done = ended(started(arguments, **options), given)
     except subprocess.TimeoutExpired:
         case.report("hang", f"The command did not end: {shown}", f"command {arguments[0]}")
-        raise Found from None
+        raise FoundError from None
     check_ended(case, arguments[0] if arguments else "no command", done, arguments)
     return done
 

@@ -25,8 +25,7 @@ def work(
     """Run the cases that come through a connection until it is closed."""
     # A handler that does nothing, unlike an ignored signal, is not inherited by the commands that a case starts.
     signal.signal(signal.SIGINT, lambda *_: None)
-    resource.setrlimit(resource.RLIMIT_AS, (MOST_ADDRESSES, MOST_ADDRESSES))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    limit_memory()
     # What the package and the libraries print is of no interest.
     sys.stdout = sys.stderr = open(os.devnull, "w")  # noqa: SIM115
     from .areas import AREAS
@@ -45,14 +44,22 @@ def work(
         except EOFError:
             return
         journal.unlink(missing_ok=True)
+        stacks.seek(0)
+        stacks.truncate()
         faulthandler.dump_traceback_later(0.9 * (limit or AREAS[area].limit), file=stacks)
         before = peak()
         outcome = run_numbered(AREAS[area].run, area, number, seed, root, journal)
         faulthandler.cancel_dump_traceback_later()
         grown = peak() - before
         if grown > MOST_GROWTH:
-            outcome.findings.append(memory_finding(area, number, grown))
+            outcome.findings.append(memory_finding(area, number, grown, _left(journal)))
         connection.send(outcome)
+
+
+def limit_memory() -> None:
+    """Let a case that asks for too much memory fail, instead of the machine."""
+    resource.setrlimit(resource.RLIMIT_AS, (MOST_ADDRESSES, MOST_ADDRESSES))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
 def peak() -> int:
@@ -61,11 +68,13 @@ def peak() -> int:
     return scale * max(resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
 
 
-def memory_finding(area: str, number: int, grown: int) -> Any:
+def memory_finding(area: str, number: int, grown: int, script: str) -> Any:
     """Return the finding of a case that used too much memory."""
     from .findings import Finding
 
-    return Finding("memory", "", area, f"The case used {grown / GIB:.1f} GiB of memory.", f"{area}:{number}")
+    message = f"The case used {grown / GIB:.1f} GiB of memory."
+    last = script.strip().rpartition("\n")[2]
+    return Finding("memory", "", f"{area}: {last[:100]}", message, f"{area}:{number}", script)
 
 
 def warm() -> None:
@@ -78,15 +87,17 @@ def warm() -> None:
     SASClustering(2, n_permutations=1).fit(X).predict(X)
 
 
-def dead_outcome(area: str, number: int, kind: str, message: str, root: Path, pid: int) -> Any:
+def dead_outcome(area: str, number: int, kind: str, message: str, root: Path, pid: int, seconds: float) -> Any:
     """Return the outcome of a case that has ended its worker, from what the worker has left behind."""
     from .case import Outcome
     from .findings import Finding
 
     stack, script = (_left(root / f"{name}-{pid}") for name in ("stacks", "script"))
     where = _place(stack) or area
-    finding = Finding(kind, "", where, message, f"{area}:{number}", script, stack[-6000:])
-    return Outcome(area, number, [finding], Counter(cases=1))
+    # After the stacks of all threads there is a long list of modules.
+    details = stack.partition("Extension modules:")[0][:6000]
+    finding = Finding(kind, "", where, message, f"{area}:{number}", script, details)
+    return Outcome(area, number, [finding], Counter(cases=1), seconds)
 
 
 def _left(file: Path) -> str:

@@ -28,6 +28,7 @@ ABOUT = {
     "reading.md": "reading a mixed table, importing the package and showing the help",
     "cold.md": "the import, the first fit ever, and the first fit in a new process",
     "files.md": "commands on a large text file",
+    "fuzz.md": "generated cases that look for crashes, hangs, unclean errors and half results",
     "picture.md": "the picture in the README",
 }
 # What the end of a name says about a page of the paper.
@@ -38,8 +39,8 @@ VARIANTS = {
 HEAD = """# Results
 
 Measurements on simulated tables, for which the truth is known, and on some real tables. Every page gives the command
-and the machine that produced it. `make bench` repeats the first list, and
-[`sparsecluster reproduce`](../reproduce.md) the second.
+and the machine that produced it. `make bench` repeats the first list, `make fuzz` the generated cases, and
+[`sparsecluster reproduce`](../reproduce.md) the second list.
 
 ## Benchmarks
 """

@@ -82,9 +82,11 @@ def attack(case: Case, made: Table, estimator: str, parameters: dict[str, str], 
         show(case, before)
     if hasattr(found, "predict") and case.one_in(4):
         predict_new(case)
-    if case.one_in(8) and "random_state" not in parameters:
+    if "random_state" in parameters:
+        return
+    if thorough or case.one_in(8):
         again(case, estimator, "")
-    elif case.one_in(8) and "n_jobs" in found.get_params() and "random_state" not in parameters:
+    elif "n_jobs" in found.get_params() and case.one_in(8):
         again(case, estimator, ".set_params(n_jobs=2)")
 
 
@@ -144,9 +146,9 @@ def save_and_load(case: Case) -> None:
     if not case.do("again = load_model('model.json')"):
         case.report("unequal", "A model that was saved cannot be loaded.", "load_model")
         return
-    if case.do("labels = found.predict(X)") and case.do("later = again.predict(X)"):
-        if not np.array_equal(case.get("labels"), case.get("later")):
-            case.report("unequal", "A loaded model predicts other clusters.", f"{type(case.get('again')).__name__}")
+    both = case.do("labels = found.predict(X)") and case.do("later = again.predict(X)")
+    if both and not np.array_equal(case.get("labels"), case.get("later")):
+        case.report("unequal", "A loaded model predicts other clusters.", type(case.get("again")).__name__)
     case.do("told = again.summary()")
     case.counts["models"] += 1
 

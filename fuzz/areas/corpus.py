@@ -56,15 +56,16 @@ def fit(name: str, *lines: str, method: str = "sas", metric: str | None = None, 
     return Known("api", name, attack)
 
 
+SCALES = ("1e307", "1e160", "1e-200", "1e-320")
 # Numbers whose squares, sums or differences leave the range of floating-point numbers, for every method.
-SCALES = {"B * 1e307": "B * 1e307", "B * 1e160": "B * 1e160", "B * 1e-200": "B * 1e-200", "B * 1e-320": "B * 1e-320"}
 EXTREME = [
-    fit(f"{method} of {name}, standardize={flag}", BASE, f"X = {values}", method=method, **given)
-    for method in METHODS
-    for name, values in SCALES.items()
-    for flag, given in (("default", {}), ("False", {"standardize": "False"}))
-    if flag == "default"
-    or (name in ("B * 1e160", "B * 1e-200") and "standardize" in make_method(method, 2).get_params())
+    *(fit(f"{name} of B * {scale}", BASE, f"X = B * {scale}", method=name) for name in METHODS for scale in SCALES),
+    *(
+        fit(f"{name} of B * {scale}, not standardized", BASE, f"X = B * {scale}", method=name, standardize="False")
+        for name in METHODS
+        if "standardize" in make_method(name, 2).get_params()
+        for scale in ("1e160", "1e-200")
+    ),
 ]
 TABLES = [
     *(
@@ -171,7 +172,7 @@ FILES = [
     file("table.csv", b"a,b\n1e400,1\n-1e400,2\n1e308,3\n0,4\n"),
     file("table.csv", b"a,b\n" + b"9" * 400 + b",1\n2,2\n3,3\n4,4\n"),
     file("table.csv", b"a,b\n=1+1,1\n@x,2\n+y,3\n-z,4\n"),
-    file("table.csv", "a,\x1b[31mb\n1,2\n3,4\n5,6\n".encode()),
+    file("table.csv", b"a,\x1b[31mb\n1,2\n3,4\n5,6\n"),
     file("table.csv", "\ufeffa,b\n1,2\n3,4\n5,6\n".encode()),
     file("table.csv", "a,b\n1,2\n3,4\n5,6\n".encode("utf-16")),
     file("table.csv", b"a,b\n1,\0\n3,4\n"),

@@ -155,7 +155,7 @@ def kill_compare(case: Case) -> None:
     for name, data in content(case.folder / "out").items():
         # Times differ between runs, so lines are counted.
         if data.count(b"\n") != expected[name].count(b"\n"):
-            case.report("half files", f"{name} has {data.count(b'newline')} lines.", f"compare {name}")
+            case.report("half files", f"{name} does not have all its lines.", f"compare {name}")
     real(case, COMPARE)
     lines = {name: data.count(b"\n") for name, data in content(case.folder / "out").items()}
     if lines != {name: data.count(b"\n") for name, data in expected.items()} or parts(case.folder):
@@ -201,7 +201,8 @@ def on_small_disk(case: Case, arguments: list[str], options: str, first: Files) 
     """Run a command whose folder `out` is on a disk of its own, and put into `out` what it has left there."""
     put(case.folder / "before", first)
     script = (
-        f"mkdir -p disk && mount -t tmpfs -o size=4m none disk && cp -r before disk/out && mount -o remount,{options} disk;"
+        "mkdir -p disk && mount -t tmpfs -o size=4m none disk && cp -r before disk/out && "
+        f"mount -o remount,{options} disk;"
         '"$@"; code=$?; cp -r disk/out after 2>/dev/null; find disk -name "*.part" > left; exit $code'
     )
     wanted = ["disk/out" if each == "out" else each for each in arguments]

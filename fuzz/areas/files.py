@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..case import Case, Skip
+from ..case import Case, NotMadeError
 from ..checks import check_fit
 from ..make.files import file
 
@@ -26,7 +26,7 @@ def run(case: Case, number: int) -> None:
     try:
         path = file(rng, case.folder)
     except Exception as error:
-        raise Skip(f"{type(error).__name__}: {error}") from error
+        raise NotMadeError(f"{type(error).__name__}: {error}") from error
     case.prepare("from sparsecluster.io import Options, read_table")
     read(case, path.name, rng.choice(OPTIONS) if case.one_in(4) else "")
 
@@ -41,7 +41,7 @@ def read(case: Case, name: str, option: str = "", *, thorough: bool = False) -> 
     n, p = loaded.X.shape
     if len(loaded.ids) != n or len(loaded.names) != p or (loaded.truth is not None and len(loaded.truth) != n):
         case.report("wrong result", f"{n} x {p} values, {len(loaded.ids)} ids, {len(loaded.names)} names", "read_table")
-    if 2 <= n and n * p <= MOST_VALUES and (thorough or case.one_in(3)):
+    if n >= 2 and n * p <= MOST_VALUES and (thorough or case.one_in(3)):
         fit = "make_method('sas', 2, n_features_to_select=1, n_init=2, n_alternatives=0).fit(loaded.X)"
         if case.do(f"found = {fit}"):
             case.counts["fits"] += 1

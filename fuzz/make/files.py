@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bz2
+import contextlib
 import gzip
 import io
 import lzma
@@ -102,7 +103,9 @@ def frame(rng: random.Random) -> Any:
     n, p = rng.randint(1, 20), rng.randint(1, 6)
     rows = grid(rng, n, p)
     made = pd.DataFrame(rows, columns=names(rng, p, hostile=rng.random() < 0.3))
-    made = made.apply(lambda column: pd.to_numeric(column, errors="ignore"))
+    for a in range(p):
+        with contextlib.suppress(ValueError, OverflowError):
+            made.isetitem(a, pd.to_numeric(made.iloc[:, a]))
     if rng.random() < 0.3:
         made["when"] = pd.date_range("2020", periods=n)
     if rng.random() < 0.2:
@@ -140,7 +143,7 @@ def xlsx(rng: random.Random) -> bytes:
 
     out = io.BytesIO()
     made = frame(rng)
-    illegal = str.maketrans({code: None for code in range(32)})
+    illegal = str.maketrans(dict.fromkeys(range(32)))
     made.columns = [str(name).translate(illegal) for name in made.columns]
     made = made.map(
         lambda each: each.translate(illegal) if isinstance(each, str) else str(each) if isinstance(each, list) else each
