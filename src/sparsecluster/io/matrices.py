@@ -15,6 +15,7 @@ from .._data.names import DefaultNames
 from . import limits
 from ._shared import Matrix, Options, Table, read_with
 from .limits import FileError, check_held
+from .market import read_market
 from .sources import Source
 from .text import decoded
 
@@ -129,17 +130,8 @@ def check_stored(file: Any, source: Source) -> None:
 def matrix_market(source: Source, options: Options) -> Matrix:
     """Read a Matrix Market file. In the 10x Genomics format, genes are in rows, and the names are in separate files."""
     import pandas as pd
-    import scipy.sparse
-    from scipy.io import mminfo, mmread
 
-    def read() -> Any:
-        handle = source.handle()
-        check_matrix(mminfo(handle), source.size() if source.is_plain else handle.seek(0, 2), source)
-        if not source.is_plain:
-            handle.seek(0)
-        return scipy.sparse.csc_array(mmread(handle))
-
-    matrix: Any = read_with("scipy", source, read)
+    matrix: Any = read_market(source)
     words = (("genes", "features"), ("barcodes", "cells"))
     genes, cells = (_beside(source, each, count) for each, count in zip(words, matrix.shape, strict=True))
     in_rows = genes is not None or cells is not None
@@ -150,23 +142,6 @@ def matrix_market(source: Source, options: Options) -> Matrix:
     notes = ["The matrix is transposed: it has genes in rows, as in the 10x Genomics format."] if in_rows else []
     about = pd.DataFrame(index=pd.RangeIndex(n))
     return Matrix(X, cells or DefaultNames(n, ""), genes or DefaultNames(p), about, notes)
-
-
-def check_matrix(info: tuple[Any, ...], size: int, source: Source) -> None:
-    """Check the header of a Matrix Market file: the shortest line of an entry is "1 1", and of a value "0"."""
-    rows, columns, entries, form, _, symmetry = info
-    what = f"a matrix of {rows:,} x {columns:,} with {entries:,} stored value{'s' * (entries != 1)}"
-    if not rows or not columns:
-        raise FileError(f"{source.name} contains no data: it has no rows or no columns.")
-    if form == "array":
-        stored = rows * columns if symmetry == "general" else rows * (rows - 1) // 2
-        check_held(2 * stored - 1, size, source.name, what)
-        source.check(limits.MATRIX_VALUE * rows * columns)
-        return
-    check_held(4 * entries - 1, size, source.name, what)
-    if rows + columns > limits.MOST_EMPTY * entries + limits.SMALL:
-        raise FileError(f"{source.name} claims to contain {what}, so it is nearly empty. Check its header.")
-    source.check(limits.MATRIX_ENTRY * entries * (1 + (symmetry != "general")) + limits.MATRIX_LINE * (rows + columns))
 
 
 def _beside(source: Source, words: tuple[str, ...], count: int) -> list[str] | None:
