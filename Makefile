@@ -21,7 +21,7 @@ test: $(READY) ## Run the tests, without the slow ones
 	$(BIN)/pytest -n auto $(ARGS)
 
 test-bounds: $(READY) ## Run the tests with bounds checking in all kernels
-	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=build/numba-bounds $(BIN)/pytest -n auto $(ARGS)
+	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(CURDIR)/build/numba-bounds $(BIN)/pytest -n auto $(ARGS)
 
 test-slow: $(READY) ## Run the slow tests only
 	$(BIN)/pytest -m slow $(ARGS)

@@ -135,11 +135,12 @@ class TableSource:
         return len({row.tobytes() for row in self.table.values[:, self.columns] + 0.0})
 
     def extents(self) -> tuple[Floats, Floats]:
-        kinds, values = [self.table.kinds[a] for a in self.columns.tolist()], self.table.values[:, self.columns]
+        places, values = self.columns.tolist(), self.table.values
+        kinds = [self.table.kinds[a] for a in places]
         if all(isinstance(kind, Numbers) for kind in kinds):
-            apart = spreads(values)
+            apart = spreads(values)[self.columns]
         else:
-            apart = np.array([kind.extent(codes) for kind, codes in zip(kinds, values.T, strict=True)])
+            apart = np.array([kind.extent(values[:, a]) for kind, a in zip(kinds, places, strict=True)])
         return apart, np.array([float(kind.power) for kind in kinds])
 
     def centers(self, labels: Any, k: int) -> npt.NDArray[Any] | None:

@@ -94,7 +94,7 @@ def dependence(features: Features, labels: Labels, n_clusters: int) -> float:
     p, n = features.n_features, features.n_samples
     left = features.pairs(np.arange(p), equal_weights(features)).similarity
     members = (labels[:, None] == np.arange(n_clusters)).astype(np.float64)
-    means = members / members.sum(axis=0)
+    means = members / np.maximum(members.sum(axis=0), 1.0)
     # The similarity of the residuals: every sample minus the mean of its cluster.
     left = left - members @ (means.T @ left)
     left = left - (left @ means) @ members.T
