@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import joblib
 
+from .._utils.files import writing
 from .._utils.parallel import one_thread_blas
 from .._utils.progress import Progress
 from .._version import __version__
@@ -115,7 +116,7 @@ def mend(table: Path) -> None:
 
 def append(table: Path, entry: dict[str, Any]) -> None:
     """Append one line and wait until it is on disk."""
-    with table.open("ab") as file:
+    with writing(table), table.open("ab") as file:
         file.write(json.dumps(_finite(entry), ensure_ascii=False, allow_nan=False, default=_plain).encode() + b"\n")
         file.flush()
         os.fsync(file.fileno())
@@ -234,9 +235,10 @@ def run(
     """
     setting = setting or Setting()
     progress = progress or Progress(verbose=False)
-    folder.mkdir(parents=True, exist_ok=True)
     table = table_of(experiment, folder, setting)
-    mend(table)
+    with writing(table):
+        folder.mkdir(parents=True, exist_ok=True)
+        mend(table)
     # Tasks that failed are run again: a missing package or file may be there now.
     done = {record.task.key for record in load(table).records if record.error is None}
     wanted = experiment.tasks(repeats or experiment.repeats_of(setting.variant), seed, methods, cells)
