@@ -7,10 +7,10 @@ READY := .venv/.installed
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow bench lint format docs clean
+.PHONY: help demo test test-bounds test-slow bench lint format docs clean
 
 help: ## Show this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 	@echo
 	@echo '  PYTHON=python3.12 chooses the Python that makes .venv; ARGS="..." is passed on: make test ARGS="-k gap"'
 
@@ -19,6 +19,9 @@ demo: $(READY) ## Cluster a small example and show what comes out
 
 test: $(READY) ## Run the tests, without the slow ones
 	$(BIN)/pytest -n auto $(ARGS)
+
+test-bounds: $(READY) ## Run the tests with bounds checking in all kernels
+	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=build/numba-bounds $(BIN)/pytest -n auto $(ARGS)
 
 test-slow: $(READY) ## Run the slow tests only
 	$(BIN)/pytest -m slow $(ARGS)

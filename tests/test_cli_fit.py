@@ -22,7 +22,7 @@ from sparsecluster._data import reading
 from sparsecluster.cli import app
 from sparsecluster.datasets import mixed_groups, shifted_groups
 from sparsecluster.inspection import inspect
-from sparsecluster.io import read_table, tables, text
+from sparsecluster.io import formats, read_table, text
 from sparsecluster.io.models import read_model
 from sparsecluster.methods.registry import METHODS
 from sparsecluster.report import report_page, summarize
@@ -257,7 +257,7 @@ def test_all_files_come_from_one_reading_of_the_table(tmp_path, monkeypatch, tru
     for module, name in ((reading, "contents"), (reading, "encoded"), (reading, "recoded"), (text, "text_frame")):
         own = getattr(module, name)
         monkeypatch.setattr(module, name, lambda *given, own=own, name=name: (calls.append(name), own(*given))[1])
-    monkeypatch.setattr(tables, "text_frame", text.text_frame)
+    monkeypatch.setattr(formats, "text_frame", text.text_frame)
     done("fit", data, "-k", 3, "--size", 4, "--report", *truth, "--out", tmp_path / "out")
     assert calls == ["text_frame", "contents", "encoded"]
 

@@ -15,7 +15,7 @@ from scipy.io import mmwrite
 
 from sparsecluster._utils.files import write
 from sparsecluster.io import FileError, Options, read_table
-from sparsecluster.io.tables import unique
+from sparsecluster.io.matrices import unique
 
 pd = pytest.importorskip("pandas")
 
@@ -34,8 +34,8 @@ def put(tmp_path):
 
 
 def check(loaded, names=("a", "b", "c"), ids=("0", "1"), values=VALUES):
-    assert loaded.names == list(names)
-    assert loaded.ids == list(ids)
+    assert list(loaded.names) == list(names)
+    assert list(loaded.ids) == list(ids)
     np.testing.assert_array_equal(np.asarray(loaded.X, dtype=float), values)
 
 

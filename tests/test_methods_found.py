@@ -7,7 +7,7 @@ from sklearn.exceptions import NotFittedError
 
 from sparsecluster.methods.registry import METHODS
 from tests.helpers.common import plain_scores, refuses, three_groups
-from tests.helpers.methods import CORNERS, EVERY, HARD, TRUTH, quick, those
+from tests.helpers.methods import CORNERS, EVERY, HARD, MIXTURES, TRUTH, quick, those
 
 pytestmark = pytest.mark.usefixtures("less_work")
 
@@ -209,6 +209,11 @@ def test_half_the_digits_are_enough(name):
 @pytest.mark.parametrize("scale", [1e-200, 1e200])
 def test_very_large_and_very_small_numbers_are_numbers(name, scale):
     table, truth = CORNERS[TRUTH < 2] * scale, TRUTH[TRUTH < 2]
+    if name in MIXTURES:
+        # Their variances, which are reported in the squared units of the table, would not be numbers.
+        with refuses("squared units of X", "that of column 'x0' is"):
+            quick(name, 2).fit(table)
+        return
     found = quick(name, 2).fit(table)
     np.testing.assert_array_equal(found.labels_, truth)
     if METHODS[name].predicts:

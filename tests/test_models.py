@@ -14,7 +14,7 @@ from sparsecluster.datasets import shifted_groups
 from sparsecluster.inspection import inspect
 from sparsecluster.io.models import (
     ESTIMATORS,
-    SAVED,
+    FITTED,
     ModelError,
     as_dict,
     load_model,
@@ -74,7 +74,7 @@ def assert_same_model(loaded, fitted, *tables):
     for table in tables:
         np.testing.assert_array_equal(loaded.predict(table), fitted.predict(table))
         assert loaded.score(table) == fitted.score(table)
-    for key in SAVED:
+    for key in FITTED:
         assert hasattr(loaded, key) == hasattr(fitted, key)
         if not key.endswith("curve_") and hasattr(fitted, key):
             np.testing.assert_array_equal(getattr(loaded, key), getattr(fitted, key))

@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 from scipy import sparse
 
+from sparsecluster import SASClustering
 from tests.helpers.new_samples import KINDS, RANKS, TRUTH, N, P, S, fit, numbers, pairwise, random_numbers, root
 
 DELTA = {
@@ -232,13 +233,45 @@ def test_the_diagonal_of_a_sample_that_is_not_seen_says_nothing():
 
 
 @pytest.mark.parametrize("kind", NOT_SPARSE)
-def test_a_sample_without_any_value_gets_a_label(kind):
+def test_a_sample_without_any_value_is_in_no_cluster_and_this_is_said(kind):
     table, new, parameters = KINDS[kind]()
     found = fit(table, **parameters)
     blank = np.full_like(new, np.nan) if kind == "precomputed" else with_missing(kind, new, share=1.1)
-    labels = found.predict(blank)
-    assert labels.size == (new.shape[1] if kind == "precomputed" else len(new))
-    assert set(labels) <= {0, 1, 2}
+    with pytest.warns(UserWarning, match="have no observed value in any of the chosen features"):
+        labels = found.predict(blank)
+    np.testing.assert_array_equal(labels, np.full(new.shape[1] if kind == "precomputed" else len(new), -1))
+
+
+@pytest.mark.parametrize("kind", [kind for kind in NOT_SPARSE if kind != "precomputed"])
+def test_a_sample_without_a_value_does_not_change_the_labels_of_the_others(kind):
+    table, new, parameters = KINDS[kind]()
+    found = fit(table, **parameters)
+    expected = found.predict(new)
+    some = new.copy()
+    (some.iloc if hasattr(some, "iloc") else some)[2] = None if kind == "hamming" else np.nan
+    with pytest.warns(UserWarning, match=r"^1 of \d+ samples .* rows 2 \(counted from 0\)"):
+        labels = found.predict(some)
+    np.testing.assert_array_equal(labels, np.where(np.arange(labels.size) == 2, -1, expected))
+
+
+def mixed_table(n_samples, missing, seed):
+    """Numbers, categories, ranks and booleans of three groups that overlap."""
+    rng = np.random.default_rng(seed)
+    groups, columns = rng.integers(3, size=n_samples), {}
+    for a in range(12):
+        values = pd.Series(groups * (0.8 if a < 6 else 0.0) + rng.normal(size=n_samples))
+        levels = pd.cut(values, 4, labels=list("abcd"))
+        column = [values, levels.astype(str).astype("category"), levels, (values > 0.5).astype("boolean")][a % 4]
+        columns[f"x{a}"] = column.where(rng.random(n_samples) >= missing)
+    return pd.DataFrame(columns)
+
+
+@pytest.mark.parametrize(("missing", "most"), [(0.0, 0.0), (0.3, 0.05)])
+def test_few_samples_of_fit_are_placed_elsewhere_and_only_if_values_are_missing(missing, most):
+    for seed in range(5):
+        table = mixed_table(120, missing, seed)
+        found = SASClustering(3, n_features_to_select=6, n_init=10).fit(table)
+        assert np.mean(found.predict(table) != found.labels_) <= most
 
 
 def test_a_cluster_in_which_a_column_is_never_seen_is_as_far_as_a_typical_one():

@@ -103,6 +103,12 @@ def test_sparse_counts_get_one_total_and_logarithms_and_stay_sparse(make):
     np.testing.assert_allclose(scaled.toarray(), expected)
 
 
+def test_the_total_of_sparse_counts_does_not_depend_on_their_precision():
+    counts = np.random.default_rng(0).gamma(0.5, 900.0, size=(30, 200)).astype(np.float32)
+    single, double = (sp.csr_array(counts.astype(kind)) for kind in (np.float32, np.float64))
+    assert ExpressionScaler().fit(single).total_ == ExpressionScaler().fit(double).total_
+
+
 def test_sparse_values_that_are_no_counts_are_left_as_they_are():
     logged = sp.random_array((10, 8), density=0.3, rng=np.random.default_rng(0)).tocsr()
     scaler = ExpressionScaler().fit(logged)

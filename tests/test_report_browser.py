@@ -301,6 +301,19 @@ def test_a_name_that_turns_the_direction_of_text_turns_only_itself(page):
     assert [text for first, third, text in ends if not first < third] == []
 
 
+def test_only_the_script_of_the_page_is_run(page):
+    shown = page("hostile")
+    # As if a name had been written into the page without escaping.
+    shown.js("""const script = document.createElement("script");
+        script.textContent = "window.hacked = 1";
+        document.body.append(script);
+        document.body.insertAdjacentHTML("beforeend", "<svg onload='window.hacked = 2'></svg>");
+        document.body.insertAdjacentHTML("beforeend", "<a id='bad' href='javascript:window.hacked = 3'>x</a>");
+        document.getElementById("bad").click();""")
+    assert shown.js("return window.hacked") is None
+    assert len(shown.driver.get_log("browser")) >= 2
+
+
 def test_nothing_is_loaded_and_nothing_could_be(page):
     hits = []
 

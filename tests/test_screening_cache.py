@@ -10,7 +10,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
+from sparsecluster import IFPCA, ScreenedClustering
 from sparsecluster._utils.cache import cache_folder, cached
 from sparsecluster.methods import _screening
 from sparsecluster.methods._screening import ks_statistics, kurtosis, null_statistics, screen, skewness
@@ -298,3 +300,13 @@ def test_a_user_without_a_home_can_still_fit(monkeypatch, tmp_path):
     np.testing.assert_array_equal(cached("name", SHAPE, make), make.array)
     assert (tmp_path / "temporary" / "sparsecluster" / "name.npy").is_file()
     assert list((tmp_path / "here").iterdir()) == []
+
+
+@pytest.mark.parametrize("estimator", [ScreenedClustering(2), IFPCA(2)], ids=lambda each: type(each).__name__)
+@pytest.mark.parametrize("verbose", [True, False])
+def test_the_simulation_is_shown_if_it_is_asked_for(estimator, verbose, tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("SPARSECLUSTER_CACHE", str(tmp_path))
+    X = np.random.default_rng(0).normal(size=(40, 6))
+    X[:20, :3] += 5.0
+    clone(estimator).set_params(verbose=verbose).fit(X)
+    assert ("null distribution for 40 samples" in capsys.readouterr().err) is verbose

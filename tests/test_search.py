@@ -188,7 +188,7 @@ def test_the_envelope_is_the_largest_running_sum_of_its_pool(problem_of):
     rng = np.random.default_rng(0)
     problem = problem_of(rng.standard_normal((25, 12)), 3)
     pool = [as_climb(problem, naive.random_labels(rng, 25, 3)) for _ in range(40)]
-    envelope = Envelope(12)
+    envelope = Envelope.of_none(12)
     for count, found in enumerate(pool, 1):
         before = envelope.objective.copy()
         gain = envelope.add(found)
@@ -201,7 +201,7 @@ def test_the_envelope_is_the_largest_running_sum_of_its_pool(problem_of):
 
 def test_an_early_owner_is_kept_while_many_come_and_go():
     """The first is best at size one for good; every later one outdoes the one before it at all other sizes."""
-    envelope = Envelope(4)
+    envelope = Envelope.of_none(4)
     count = 3 * MOST_LABELS
     for number in range(count):
         scores = np.array([1.0, 0.0, 0.0, 0.0]) if number == 0 else np.full(4, 0.5 + 0.4 * number / count)
@@ -214,9 +214,9 @@ def test_merging_envelopes_is_adding_their_pools(problem_of):
     rng = np.random.default_rng(0)
     problem = problem_of(rng.standard_normal((25, 12)), 3)
     for _ in range(20):
-        merged, added = Envelope(12), Envelope(12)
+        merged, added = Envelope.of_none(12), Envelope.of_none(12)
         for _ in range(3):
-            part = Envelope(12)
+            part = Envelope.of_none(12)
             for _ in range(5):
                 found = as_climb(problem, naive.random_labels(rng, 25, 3))
                 part.add(found)

@@ -259,6 +259,18 @@ def test_numbers_of_any_type_are_read(labels, dtype):
     np.testing.assert_allclose(sparse_of(table).scores(labels, K), expected, rtol=0, atol=1e-13)
 
 
+@pytest.mark.parametrize("kind", [np.float32, np.int64])
+@pytest.mark.parametrize("seed", range(3))
+def test_counts_of_any_type_have_the_same_answer(kind, seed):
+    # Samples with the same counts in another order, and whole samples and columns twice, so that there are many ties.
+    rng = np.random.default_rng(seed)
+    half = np.array([rng.permutation(np.repeat([0, 1, 3, 258], 3)) for _ in range(20)])
+    counts = np.repeat(np.hstack([half, half[:, ::-1]]), 2, axis=0)
+    one, other = (SASClustering(3).fit(sparse.csr_array(counts.astype(each))) for each in (np.float64, kind))
+    np.testing.assert_array_equal(one.labels_, other.labels_)
+    np.testing.assert_array_equal(one.feature_scores_, other.feature_scores_)
+
+
 # ---------------------------------------------------------------- some of the samples
 
 

@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from ._features.units import power_of_two
 from ._utils.arrays import Floats
 from ._utils.checks import check_bool
 from .methods.sas import SASClustering
@@ -109,7 +110,7 @@ class ExpressionScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             )
         self.total_ = None
         if is_sparse and self.log_:
-            totals = np.asarray(table.sum(axis=1)).ravel()
+            totals = np.asarray(table.astype(np.float64).sum(axis=1)).ravel()
             self.total_ = float(np.median(totals[totals > 0])) if (totals > 0).any() else 1.0
         return self
 
@@ -167,6 +168,8 @@ def is_skewed(table: Floats) -> bool:
 def scaled_samples(table: Floats) -> Floats:
     """Return the table with each row scaled to mean 0 and variance 1. A row without any observed value stays."""
     seen = ~np.isnan(table)
+    # In other units, so that sums and squares stay within range.
+    table = table * power_of_two(np.abs(np.where(seen, table, 0.0)).max(axis=1, keepdims=True))
     counts = np.maximum(seen.sum(axis=1, keepdims=True), 1)
     table = table - np.where(seen, table, 0.0).sum(axis=1, keepdims=True) / counts
     spread = np.sqrt((np.where(seen, table, 0.0) ** 2).sum(axis=1, keepdims=True) / counts)

@@ -70,7 +70,7 @@ def order_of(prints: npt.NDArray[np.uint64], contents: Callable[[int], bytes]) -
 
 def _bytes(values: Table) -> bytes:
     # Adding zero turns -0.0 into 0.0, as in `_bits`.
-    return (values + 0.0).tobytes()
+    return (values.astype(np.float64) + 0.0).tobytes()
 
 
 def _bits(

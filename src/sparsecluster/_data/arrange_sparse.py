@@ -53,7 +53,7 @@ def _key(matrix: ByColumn | ByRow, at: int) -> bytes:
     in the same place, has larger bytes. The key lists places, counted downwards, each followed by the value.
     """
     stored = slice(matrix.indptr[at], matrix.indptr[at + 1])
-    values = matrix.data[stored] + 0.0
+    values = matrix.data[stored].astype(np.float64) + 0.0
     pairs = np.empty(values.size, [("place", ">i8"), ("value", values.dtype)])
     pairs["place"] = max(matrix.shape) - matrix.indices[stored]
     pairs["value"] = values

@@ -9,10 +9,13 @@ import numpy as np
 import numpy.typing as npt
 
 from .._features.matrices import Matrices
+from .._features.units import SMALLEST
 from .checks import LEAST_OBSERVED, left_out, refuse_blank
 
 # Two entries of a matrix that differ by less than this share of the largest are equal up to rounding errors.
 SYMMETRIC = 1e-8
+# The largest entry of a matrix, so that sums over all pairs of samples stay finite.
+LARGEST_ENTRY = 1e290
 
 
 def check_matrices(X: Any) -> tuple[Matrices, npt.NDArray[np.float64], npt.NDArray[np.float64]]:
@@ -76,6 +79,11 @@ def shape_of(X: Any) -> tuple[int, ...]:
 RULES: tuple[tuple[Callable[[Any], Any], str, str], ...] = (
     (np.isinf, "infinite", "Replace it, or use NaN for an unknown dissimilarity."),
     (lambda matrix: matrix < 0, "negative", "Dissimilarities must not be negative; convert similarities first."),
+    (
+        lambda matrix: matrix > LARGEST_ENTRY,
+        "too large",
+        f"Entries may be at most {LARGEST_ENTRY:.0e}, so that their sums stay finite; divide them by a constant.",
+    ),
 )
 DIAGONAL = (
     lambda matrix: np.diag(np.nan_to_num(np.diag(matrix))) != 0,
@@ -124,7 +132,7 @@ def check_matrix(given: Any, name: str) -> npt.NDArray[np.float64]:
 def usable_matrices(seen: Any, most: Any, names: Sequence[str]) -> tuple[npt.NDArray[np.bool_], tuple[str, ...]]:
     """Mask of the matrices that vary and have enough observed pairs, and notes about the others."""
     few = seen < LEAST_OBSERVED**2
-    places, notes = left_out(names, ("matrix", "matrices"), ~few & (most == 0), few)
+    places, notes = left_out(names, ("matrix", "matrices"), ~few & (most < SMALLEST), few)
     usable = np.zeros(len(names), bool)
     usable[places] = True
     return usable, notes

@@ -8,12 +8,19 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .._utils.arrays import Subset, Table
+from .._utils.arrays import Floats, Subset, Table
 from .._utils.checks import NAMES_SHOWN, and_more, listed
 from .._utils.text import brief
 
 # A column that is observed in a smaller share of the samples has little information: only one pair in a hundred.
 LEAST_OBSERVED = 0.1
+# The largest number, so that sums of millions of numbers, and of their differences, stay finite.
+LARGEST = 1e301
+# A column with a smaller spread counts as constant: numbers divided by the spread could overflow.
+SMALLEST_SPREAD = 1e-305
+# Single precision is kept for values and spreads up to this size, and down to one over it, so that products of several
+# values stay within its range.
+SINGLE = 1e9
 
 
 def observed_counts(values: Table) -> Subset:
@@ -27,24 +34,48 @@ def observed_enough(counts: Subset, n_samples: int, n_clusters: int = 2) -> npt.
 
 
 def varies(values: Table) -> npt.NDArray[np.bool_]:
-    """Which columns have at least two different values."""
+    """Which columns have at least two different values, far enough apart to divide by their difference."""
+    return np.asarray(spreads(values) >= SMALLEST_SPREAD)
+
+
+def spreads(values: Table) -> Floats:
+    """The largest observed value of every column less the smallest; NaN without any."""
     with np.errstate(invalid="ignore"):
-        return np.asarray(np.fmax.reduce(values, axis=0) > np.fmin.reduce(values, axis=0))
+        return np.asarray(np.fmax.reduce(values, axis=0) - np.fmin.reduce(values, axis=0), dtype=np.float64)
 
 
 def check_finite(X: Table, names: Sequence[str]) -> None:
-    """Refuse infinite values, naming their columns; NaN is a missing value."""
-    # The sum of a column with an infinite value is not finite. It may also overflow, so such columns are checked again.
-    with np.errstate(all="ignore"):
-        suspects = np.flatnonzero(~np.isfinite(X.sum(axis=0, dtype=np.float64)))
-    counts = {a: int(np.isinf(X[:, a]).sum()) for a in suspects.tolist()}
-    bad = [a for a in counts if counts[a]]
+    """Refuse infinite and very large numbers, naming their columns; NaN is a missing value."""
+    with np.errstate(invalid="ignore"):
+        low, high = (np.asarray(extreme, dtype=np.float64) for extreme in (X.min(axis=0), X.max(axis=0)))
+        # Extremes are NaN in a column with missing values, which is therefore looked at as well.
+        suspects = np.flatnonzero(~((low >= -LARGEST) & (high <= LARGEST))).tolist()
+    sizes = {a: np.abs(X[:, a].astype(np.float64)) for a in suspects}
+    infinite = {a: f"{np.isinf(size).sum()}" for a, size in sizes.items() if np.isinf(size).any()}
+    refuse_columns(names, infinite, "infinity", "Replace it with finite numbers, or with NaN for missing values, or")
+    large = {a: f"{np.fmax.reduce(size):.3g}" for a, size in sizes.items() if np.fmax.reduce(size) > LARGEST}
+    advice = "Divide these columns by a constant, use NaN if the number stands for a missing value, or"
+    refuse_columns(names, large, f"numbers beyond {LARGEST:.0e}", advice)
+
+
+def refuse_columns(names: Sequence[str], bad: dict[int, str], what: str, advice: str) -> None:
+    """Refuse columns, given with what is wrong in each of them."""
     if bad:
-        shown = ", ".join(f"{brief(names[a])} ({counts[a]})" for a in bad[:NAMES_SHOWN])
+        shown = ", ".join(f"{brief(names[a])} ({each})" for a, each in list(bad.items())[:NAMES_SHOWN])
         raise ValueError(
-            f"Input X contains infinity in {len(bad)} of {X.shape[1]} columns: {shown}{and_more(len(bad))}. "
-            "Replace it with finite numbers, or with NaN for missing values, or drop these columns."
+            f"Input X contains {what} in {len(bad)} of {len(names)} columns: {shown}{and_more(len(bad))}. {advice} "
+            "drop these columns."
         )
+
+
+def precise_enough(values: Table) -> Table:
+    """The values, in double precision if products of several of them could leave the range of single precision."""
+    if values.dtype != np.float32:
+        return values
+    apart, most = spreads(values), np.fmax(np.fmax.reduce(values, axis=0), -np.fmin.reduce(values, axis=0))
+    with np.errstate(invalid="ignore"):
+        is_usual = ((most <= SINGLE) & ((apart >= 1.0 / SINGLE) | (apart == 0.0))) | np.isnan(apart)
+    return values if is_usual.all() else values.astype(np.float64)
 
 
 def left_out(
@@ -80,11 +111,15 @@ def too_few_distinct(distinct: int, n_clusters: int) -> ValueError:
     return ValueError(f"X has only {distinct} distinct rows, fewer than n_clusters={n_clusters}. Use fewer clusters.")
 
 
-def check_stored(values: Table) -> None:
-    """Refuse NaN and infinity among the stored values of a sparse matrix."""
-    bad = int((~np.isfinite(values)).sum())
+def check_stored(X: Any, names: Sequence[str]) -> None:
+    """Refuse NaN, infinity and very large numbers among the stored values of a sparse matrix."""
+    bad = int((~np.isfinite(X.data)).sum())
     if bad:
         raise ValueError(
             f"A sparse matrix must hold finite numbers; {bad} of its stored values are NaN or infinity. Missing values "
             "are supported in dense tables: use X.toarray(), or impute them first."
         )
+    if X.nnz and float(np.abs(X.data).max()) > LARGEST:
+        sizes = abs(X).max(axis=0).toarray().ravel()
+        large = {a: f"{sizes[a]:.3g}" for a in np.flatnonzero(sizes > LARGEST).tolist()}
+        refuse_columns(names, large, f"numbers beyond {LARGEST:.0e}", "Divide these columns by a constant, or")

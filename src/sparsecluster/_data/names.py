@@ -9,7 +9,7 @@ from typing import overload
 
 @dataclass(frozen=True)
 class DefaultNames(Sequence[str]):
-    """x0, x1, ..., made when they are asked for: there may be very many columns.
+    """x0, x1, ..., made when they are asked for: there may be very many columns. The prefix may be another.
 
     >>> names = DefaultNames(3)
     >>> names[1], list(names), names[-2:]
@@ -17,6 +17,7 @@ class DefaultNames(Sequence[str]):
     """
 
     n_columns: int
+    prefix: str = "x"
 
     def __len__(self) -> int:
         return self.n_columns
@@ -27,4 +28,6 @@ class DefaultNames(Sequence[str]):
     def __getitem__(self, place: slice) -> list[str]: ...
     def __getitem__(self, place: int | slice) -> str | list[str]:
         every = range(self.n_columns)
-        return [f"x{a}" for a in every[place]] if isinstance(place, slice) else f"x{every[place]}"
+        return (
+            [f"{self.prefix}{a}" for a in every[place]] if isinstance(place, slice) else f"{self.prefix}{every[place]}"
+        )

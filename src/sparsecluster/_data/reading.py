@@ -18,7 +18,16 @@ from .._utils.text import brief
 from .arrange import Arrangement, arrangement, matrix_arrangement
 from .arrange_sparse import sparse_arrangement
 from .check_matrices import check_cross, check_matrices, check_samples_observed, usable_matrices
-from .checks import check_finite, check_stored, left_out, observed_counts, observed_enough, refuse_blank, varies
+from .checks import (
+    check_finite,
+    check_stored,
+    left_out,
+    observed_counts,
+    observed_enough,
+    precise_enough,
+    refuse_blank,
+    varies,
+)
 from .checks import too_few_distinct as too_few
 from .content import Content, contents
 from .kinds import Dissimilarity, SquaredEuclidean
@@ -188,8 +197,8 @@ class TableReader(NamedTuple):
             numbers = [np.zeros(len(each)) if each.dtype == object else each for each in read]
             check_finite(np.column_stack(numbers), self.names)
             return [read[a] for a in columns.tolist()]
-        kinds, names = ([each[a] for a in columns.tolist()] for each in (self.kinds, self.names))
-        return list(recoded(self._numbers(given, columns), kinds, names).T)
+        numbers = self.encode(given)[:, columns]
+        return list(np.asarray(numbers.toarray() if hasattr(numbers, "tocsc") else numbers).T)
 
     def for_samples(self, samples: Subset) -> TableReader:
         return self
@@ -197,18 +206,15 @@ class TableReader(NamedTuple):
     def encode(self, given: Given) -> Any:
         """All columns as codes, of shape (n_samples, n_columns); a sparse matrix is returned as it is."""
         if hasattr(given.X, "tocsc"):
+            check_stored(given.X, self.names)
             return given.X
-        if given.has_words:
-            return encoded(contents(given.X, self.names), self.kinds, self.names)
-        return recoded(given.X, self.kinds, self.names)
-
-    def _numbers(self, given: Given, columns: Subset) -> Table:
-        X = given.X
-        if hasattr(X, "tocsc"):
-            check_stored(X.data)
-            return np.asarray(X[:, columns].toarray())
-        check_finite(X, self.names)
-        return np.asarray(X[:, columns])
+        codes: Table = (
+            encoded(contents(given.X, self.names), self.kinds, self.names)
+            if given.has_words
+            else recoded(given.X, self.kinds, self.names)
+        )
+        check_finite(codes, self.names)
+        return codes
 
     @property
     def can_be_saved(self) -> bool:
@@ -222,7 +228,7 @@ def read_table(given: Given, request: Request) -> Reading:
     names = given.names
     check_finite(table.values, names)
     groups = None if request.feature_groups is None else group_numbers(request.feature_groups, given.keys)
-    table, has_missing = with_one_nan(table)
+    table, has_missing = with_one_nan(replace(table, values=precise_enough(table.values)))
     usable, notes = usable_columns(table, names, has_missing)
     if has_missing:
         check_some_observed(table.values[:, usable])
@@ -315,7 +321,7 @@ def read_sparse(given: Given, request: Request) -> Reading:
             f'The columns of a sparse matrix are compared by metric="sqeuclidean"; column {brief(names[other])} asks '
             f"for {brief(asked[other])}. Use X.toarray() for other metrics."
         )
-    check_stored(X.data)
+    check_stored(X, names)
     groups = group_numbers(request.feature_groups, given.keys)
     constant = np.ones(p, bool)
     constant[varying(X)] = False

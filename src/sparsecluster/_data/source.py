@@ -13,12 +13,13 @@ from .._features.features import Features
 from .._features.matrices import Matrices, MatrixFeatures
 from .._features.mixed import owners_of, shares_of, together
 from .._features.numeric import NumericFeatures, Source
-from .._utils.arrays import Subset, Table
+from .._features.units import SMALLEST
+from .._utils.arrays import Floats, Subset, Table
 from .arrange import arrangement
 from .centers import table_centers
 from .check_matrices import count_distinct
-from .checks import observed_counts, observed_enough, varies
-from .kinds import Dissimilarity, Precomputed, SquaredEuclidean
+from .checks import observed_counts, observed_enough, spreads, varies
+from .kinds import Dissimilarity, Numbers, Precomputed, SquaredEuclidean
 
 
 class SampleSource(Protocol):
@@ -49,6 +50,9 @@ class SampleSource(Protocol):
     def count_distinct(self) -> int:
         """The number of different samples."""
 
+    def extents(self) -> tuple[Floats, Floats]:
+        """For every column, the largest difference between two samples and its power in the dissimilarity."""
+
     def centers(self, labels: Any, k: int) -> npt.NDArray[Any] | None:
         """The center of every column in every cluster, of shape (k, n_columns); None if a column has none."""
 
@@ -68,7 +72,11 @@ class ColumnTable:
 
 @dataclass(frozen=True)
 class TableSource:
-    """A table of codes; columns with the same number in `groups` form one feature. Without groups, each column does."""
+    """A table of codes; columns with the same number in `groups` form one feature. Without groups, each column does.
+
+    Complete numbers that are not standardized are measured in the given unit, which is 1 unless it would lead to
+    numbers that are too large or too small; see `in_range`.
+    """
 
     table: ColumnTable
     groups: Subset | None
@@ -76,13 +84,14 @@ class TableSource:
     columns: Subset
     standardize: bool
     has_missing: bool
+    unit: float = 1.0
 
     def features(self) -> Features:
         """The features, made of one part per family of dissimilarities."""
         owners, kinds = self.owners, [self.table.kinds[a] for a in self.columns.tolist()]
         grouped = owners.max() + 1 < owners.size
         if not grouped and not self.has_missing and self._is_plain(kinds):
-            return NumericFeatures(Source(self.table.values, self.samples, self.columns, self.standardize))
+            return NumericFeatures(Source(self.table.values, self.samples, self.columns, self.standardize, self.unit))
         table = self.table.values[np.ix_(self.samples, self.columns)].astype(np.float64)
         shares = shares_of(owners) * observed_counts(table) / self.samples.size
         families: dict[Any, list[int]] = {}
@@ -123,7 +132,15 @@ class TableSource:
         return self.table.values[samples, column]
 
     def count_distinct(self) -> int:
-        return len({row.tobytes() for row in np.ascontiguousarray(self.table.values + 0.0)})
+        return len({row.tobytes() for row in self.table.values[:, self.columns] + 0.0})
+
+    def extents(self) -> tuple[Floats, Floats]:
+        kinds, values = [self.table.kinds[a] for a in self.columns.tolist()], self.table.values[:, self.columns]
+        if all(isinstance(kind, Numbers) for kind in kinds):
+            apart = spreads(values)
+        else:
+            apart = np.array([kind.extent(codes) for kind, codes in zip(kinds, values.T, strict=True)])
+        return apart, np.array([float(kind.power) for kind in kinds])
 
     def centers(self, labels: Any, k: int) -> npt.NDArray[Any] | None:
         return table_centers(self.table.values, self.table.kinds, labels, k)
@@ -155,7 +172,8 @@ class MatrixSource:
 
     def take(self, places: Subset, n_clusters: int) -> MatrixSource | None:
         samples = self.samples[places]
-        usable = np.array([(self.matrices[a][np.ix_(samples, samples)] > 0).any() for a in self.columns.tolist()])
+        every = (self.matrices[a][np.ix_(samples, samples)] for a in self.columns.tolist())
+        usable = np.array([(matrix >= SMALLEST).any() for matrix in every])
         if not usable.any() or count_distinct(self.matrices.arranged(samples)) < n_clusters:
             return None
         return replace(self, samples=samples, columns=self.columns[usable])
@@ -166,6 +184,9 @@ class MatrixSource:
 
     def count_distinct(self) -> int:
         return count_distinct(self.matrices)
+
+    def extents(self) -> tuple[Floats, Floats]:
+        return np.array([np.nanmax(self.matrices[a]) for a in self.columns.tolist()]), np.ones(self.columns.size)
 
     def centers(self, labels: Any, k: int) -> None:
         return None

@@ -14,13 +14,19 @@ from .._features.sparse import SparseFeatures
 from .._utils.arrays import Floats, Subset, Table
 from .arrange_sparse import ByColumn, ByRow, sparse_arrangement, tidy
 from .centers import sparse_means
+from .checks import SMALLEST_SPREAD
 from .kinds import Dissimilarity, SquaredEuclidean
+
+
+def sparse_spreads(matrix: ByColumn | ByRow) -> Floats:
+    """The largest value of every column less the smallest."""
+    largest, smallest = (extreme.toarray().ravel() for extreme in (matrix.max(axis=0), matrix.min(axis=0)))
+    return largest.astype(np.float64) - smallest.astype(np.float64)
 
 
 def varying(matrix: ByColumn | ByRow) -> Subset:
     """The columns with at least two different values."""
-    largest, smallest = (extreme.toarray().ravel() for extreme in (matrix.max(axis=0), matrix.min(axis=0)))
-    return np.flatnonzero(largest > smallest)
+    return np.flatnonzero(sparse_spreads(matrix) >= SMALLEST_SPREAD)
 
 
 @dataclass(frozen=True)
@@ -58,6 +64,9 @@ class SparseSource:
 
     def count_distinct(self) -> int:
         return sparse_arrangement(self.values, self.columns).distinct_samples
+
+    def extents(self) -> tuple[Floats, Floats]:
+        return sparse_spreads(self.values[:, self.columns]), np.full(self.columns.size, float(SquaredEuclidean.power))
 
     def centers(self, labels: Any, k: int) -> Floats:
         return sparse_means(self.values, labels, k)

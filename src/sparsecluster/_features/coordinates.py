@@ -20,7 +20,7 @@ from .._utils.arrays import Floats, Labels, Mask, Subset
 from .alone import level_labels, level_score, pairs_labels, runs_labels, runs_within
 from .features import Features, Pairs, Rows, SeenRows, quadratic_sums
 from .likelihood import Likelihood, multinomial
-from .units import Flags, counted_totals, has_two_values
+from .units import Flags, counted_totals, explained_share, has_two_values
 
 
 class Block(NamedTuple):
@@ -92,7 +92,7 @@ class CoordinateFeatures(Features):
         self._levels_of: Any = None
         seen = 1.0 - missing[:, self.starts[:-1]].mean(axis=0)
         self._total = counted_totals(total, standardize, two_valued, apart, shares, seen)
-        scale = np.repeat(self._total / total, widths)
+        scale = np.repeat(np.divide(self._total, total, out=np.zeros(len(blocks)), where=total > 0), widths)
         self.table *= np.sqrt(scale)
         # A column with a single level left has no spread, but its total must still be usable as a divisor.
         self._columns = np.maximum(columns * scale, np.finfo(float).tiny)
@@ -174,7 +174,8 @@ class CoordinateFeatures(Features):
             best = np.ones(self.n_features)
             numbers = np.flatnonzero(~self.levels & ~self.several)
             columns = self.starts[:-1][numbers]
-            best[numbers] = 1.0 - runs_within(self._with_missing(columns), n_clusters) / self._columns[columns]
+            within = runs_within(self._with_missing(columns), n_clusters)
+            best[numbers] = explained_share(within, self._columns[columns])
             for a in np.flatnonzero(self.levels).tolist():
                 codes = self._codes(a)
                 best[a] = level_score(np.unique(codes[~np.isnan(codes)], return_counts=True)[1], n_clusters)

@@ -13,7 +13,7 @@ from .._kernels.select import take_columns
 from .._utils.arrays import Floats, Labels, Subset
 from .alone import DISTANCES, runs_labels, runs_within
 from .features import Features
-from .units import counted_totals, has_two_values
+from .units import counted_totals, has_two_values, power_of_two
 
 
 class ManhattanFeatures(Features):
@@ -29,6 +29,9 @@ class ManhattanFeatures(Features):
         self.shares, self.streams = shares, streams
         # Measured from the smallest value, so that a small spread about a large value keeps its digits.
         table = table - np.fmin.reduce(table, axis=0)
+        if standardize:
+            # Sums over pairs of very large values would overflow.
+            table *= power_of_two(np.fmax.reduce(table, axis=0))
         self._sort(table)
         total = self._within(np.zeros(self.n_samples, np.int32), 1)
         apart = np.fmax.reduce(table, axis=0)

@@ -21,7 +21,7 @@ from .._kernels.order import shuffle_columns
 from .._utils.arrays import Floats, Labels, Subset, Table
 from .alone import pairs_labels
 from .features import Features, Pairs, as_if_all_seen
-from .units import counted_totals
+from .units import SMALLEST, counted_totals
 
 # Bytes of matrices that are kept in memory if reading one means computing or rearranging it.
 KEEP_BYTES = 2**28
@@ -132,7 +132,7 @@ class MatrixFeatures(Features):
         two_valued, apart, seen = (np.array(each) for each in zip(*map(matrices.values, chosen.tolist()), strict=True))
         self._total = counted_totals(self._whole, standardize, two_valued, apart, shares, seen)
         # Between the samples of a subsample, a matrix may be all zeros; its feature then has no weight and no score.
-        self._units = np.divide(self._total, self._whole, out=np.zeros(chosen.size), where=self._whole > 0)
+        self._units = np.divide(self._total, self._whole, out=np.zeros(chosen.size), where=self._whole > SMALLEST)
         # Shared with all permuted copies: permuting a feature does not change the best clustering of it alone.
         self._best_scores: dict[int, Floats] = {}
 
@@ -150,7 +150,7 @@ class MatrixFeatures(Features):
 
     def _explained(self, subset: Subset, labels: Labels, n_clusters: int) -> Floats:
         within, whole = self._within(subset, labels, n_clusters), self._whole[subset]
-        left = np.divide(within, whole, out=np.ones(subset.size), where=whole > 0)
+        left = np.divide(within, whole, out=np.ones(subset.size), where=whole > SMALLEST)
         return self.shares[subset] * np.clip(1.0 - left, 0.0, 1.0)
 
     def scores(self, labels: Labels, n_clusters: int) -> Floats:

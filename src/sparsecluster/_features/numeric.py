@@ -14,7 +14,7 @@ from .._utils.arrays import Floats, Labels, Subset, Table
 from .alone import runs_labels, runs_within
 from .features import Features, Rows, quadratic_sums
 from .likelihood import Likelihood, multinomial
-from .units import counted_totals, has_two_values
+from .units import counted_totals, explained_share, has_two_values
 
 # For a larger share of the columns, zero weights for the others are cheaper than a copy of the chosen ones.
 COPY_SHARE = 0.5
@@ -26,12 +26,13 @@ BLOCK_VALUES = 2**17
 
 @dataclass(frozen=True)
 class Source:
-    """The user's table, which is never changed, and how to read it."""
+    """The user's table, which is never changed, and how to read it; `unit` is that of a table as it is."""
 
     values: Table
     samples: Subset
     columns: Subset
     standardize: bool
+    unit: float = 1.0
 
     def table(self) -> Table:
         """The samples and columns in the given order, centered and, if asked for, standardized.
@@ -51,6 +52,8 @@ class Source:
                 apart = np.where(two_valued, np.ptp(table, axis=0).astype(np.float64) ** 2, 1.0)
                 total /= counted_totals(total, True, two_valued, apart)
             table /= np.sqrt(total).astype(table.dtype)
+        elif self.unit != 1.0:
+            table /= self.unit
         return table
 
 
@@ -122,7 +125,7 @@ class NumericFeatures(Features):
 
     def univariate(self, n_clusters: int) -> Floats:
         if n_clusters not in self._best_scores:
-            self._best_scores[n_clusters] = 1.0 - runs_within(self.table, n_clusters) / self.total
+            self._best_scores[n_clusters] = explained_share(runs_within(self.table, n_clusters), self.total)
         return self._best_scores[n_clusters]
 
     def univariate_labels(self, feature: int, n_clusters: int) -> Labels:

@@ -16,7 +16,7 @@ from .features import Features, SparseRows
 from .likelihood import Likelihood, of_counts
 from .mixed import shares_of
 from .numeric import BLOCK_VALUES
-from .units import Flags, counted_totals
+from .units import Flags, counted_totals, explained_share
 
 # For columns with a larger share of stored values, products of dense columns are cheaper than those of stored values.
 DENSE_SHARE = 1 / 8
@@ -92,7 +92,7 @@ def centered_columns(part: Any, standardize: bool, owners: Subset) -> tuple[Colu
     # Columns of a group count by their shares, whether standardized or not.
     if standardize or shares.min() < 1.0:
         counted = counted_totals(total, standardize, *two_values(values, starts, n), shares)
-        scale = np.sqrt(total / counted)
+        scale = np.sqrt(np.divide(total, counted, out=np.ones(p), where=counted > 0))
         values, means, total = values / scale[column], means / scale, counted
     return Columns(values, part.indices.astype(np.int32), starts, means), total
 
@@ -161,7 +161,7 @@ class SparseFeatures(Features):
         if n_clusters not in self._best_scores:
             blocks = self._blocks(self.columns, np.arange(self.n_features))
             within = [runs_within(block.T, n_clusters) for block in blocks]
-            self._best_scores[n_clusters] = self.shares * (1.0 - np.concatenate(within) / self.total)
+            self._best_scores[n_clusters] = self.shares * explained_share(np.concatenate(within), self.total)
         return self._best_scores[n_clusters]
 
     def univariate_labels(self, feature: int, n_clusters: int) -> Labels:

@@ -11,6 +11,22 @@ from .._utils.arrays import Floats, Table
 
 Flags = npt.NDArray[np.bool_]
 
+# Sums of dissimilarities below this count as zero: numbers divided by them could overflow.
+SMALLEST = 1e-290
+# The largest exponent of two that a number may have.
+MOST_EXPONENT = 1023
+
+
+def power_of_two(sizes: Any) -> Any:
+    """The power of two by which each size becomes a number in [1/2, 1), or a small one if it is subnormal.
+
+    Multiplying by it costs no digits.
+
+    >>> power_of_two(np.array([3.0, 0.25])).tolist()
+    [0.25, 2.0]
+    """
+    return np.ldexp(1.0, np.minimum(-np.frexp(sizes)[1], MOST_EXPONENT))
+
 
 def counted_totals(
     total: Floats, standardize: bool, two_valued: Flags, largest: Any = 1.0, shares: Any = 1.0, seen: Any = 1.0
@@ -45,6 +61,11 @@ def counted_totals(
         spread = (total / np.maximum(largest * seen, np.finfo(float).tiny))[two_valued]
         counted[two_valued] *= spread / max(spread.mean(), np.finfo(float).tiny)
     return counted
+
+
+def explained_share(within: Floats, total: Floats) -> Floats:
+    """1 - within / total, and 0 for a feature without a total."""
+    return np.asarray(1.0 - np.divide(within, total, out=np.ones_like(total), where=total > 0))
 
 
 def has_two_values(table: Table) -> Flags:

@@ -174,5 +174,5 @@ def seen_scores(table, seen, total, labels, k):
         for a in range(p):
             scores[a] += sums[a] * sums[a] / max(counts[a], 1.0)
     for a in range(p):
-        scores[a] = min(scores[a] / total[a], 1.0)
+        scores[a] = min(scores[a] / total[a], 1.0) if total[a] > 0.0 else 0.0
     return scores

@@ -20,7 +20,8 @@ def nearest_cluster(q, link, sizes, here):
     best = here
     nearest = q[here] / (sizes[here] * sizes[here]) - 2.0 * link[here] / sizes[here]
     for c in range(q.size):
-        d = q[c] / (sizes[c] * sizes[c]) - 2.0 * link[c] / sizes[c]
+        size = max(sizes[c], 1.0)
+        d = q[c] / (size * size) - 2.0 * link[c] / size
         if d < nearest:
             nearest = d
             best = c
@@ -48,7 +49,7 @@ def best_move(q, link, own, sizes, here, tolerance):
         most = tolerance
         for c in range(q.size):
             if c != here:
-                gain = leave + (q[c] + 2.0 * link[c] + own) / (sizes[c] + 1.0) - q[c] / sizes[c]
+                gain = leave + (q[c] + 2.0 * link[c] + own) / (sizes[c] + 1.0) - q[c] / max(sizes[c], 1.0)
                 if gain > most:
                     most = gain
                     best = c
@@ -69,19 +70,22 @@ def mean_similarity(q, sizes):
     """J = sum_k Q_k / n_k."""
     value = 0.0
     for c in range(q.size):
-        value += q[c] / sizes[c]
+        value += q[c] / max(sizes[c], 1.0)
     return value
 
 
 @inline
 def draw(weights, uniform, taken):
-    """Draw a sample with probability proportional to its weight (k-means++), or the first one left if all are zero."""
+    """Draw a sample with probability proportional to its weight (k-means++), or the first one left if all are zero.
+
+    The result is always a sample: the first one if all are taken.
+    """
     total = 0.0
     for i in range(weights.size):
         total += weights[i]
     goal = uniform * total
     running = 0.0
-    chosen = -1
+    chosen = 0
     for i in range(weights.size):
         if taken[i] or (total > 0.0 and weights[i] <= 0.0):
             continue

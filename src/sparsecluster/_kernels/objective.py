@@ -31,6 +31,7 @@ def between_scores(table, total, labels, k):
     """Score 1 - Delta_a[C] / T_a of every column of a centered `table`.
 
     For centered columns T_a - Delta_a[C] = sum_k (sum of the column over cluster k)^2 / n_k, so nothing cancels.
+    A column without a total has the score 0.
     """
     p = table.shape[1]
     order, starts = group_samples(labels, k)
@@ -62,5 +63,5 @@ def between_scores(table, total, labels, k):
             for a in range(width):
                 scores[first + a] += sums[a] * sums[a] / size
     for a in range(p):
-        scores[a] = min(scores[a] / total[a], 1.0)
+        scores[a] = min(scores[a] / total[a], 1.0) if total[a] > 0.0 else 0.0
     return scores

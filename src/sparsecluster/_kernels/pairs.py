@@ -72,7 +72,7 @@ def size_of_sums(similarity, q, sizes):
     for i in range(similarity.shape[0]):
         scale += abs(similarity[i, i])
     for c in range(q.size):
-        scale += abs(q[c]) / sizes[c]
+        scale += abs(q[c]) / max(sizes[c], 1.0)
     return scale
 
 

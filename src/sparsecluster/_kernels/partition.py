@@ -21,7 +21,7 @@ def best_shift(q, link, own, sizes, here, lead, least):
         leave = (q[here] - 2.0 * link[here] + own) / (sizes[here] - 1.0) - q[here] / sizes[here]
         for c in range(q.size):
             if sizes[here] - sizes[c] >= lead:
-                gain = leave + (q[c] + 2.0 * link[c] + own) / (sizes[c] + 1.0) - q[c] / sizes[c]
+                gain = leave + (q[c] + 2.0 * link[c] + own) / (sizes[c] + 1.0) - q[c] / max(sizes[c], 1.0)
                 if gain > most:
                     most = gain
                     there = c

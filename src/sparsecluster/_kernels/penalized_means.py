@@ -15,6 +15,8 @@ SWEEPS = 2000
 CONVERGED = 1e-12
 # Means that differ by less than this share of the largest mean may be equal, which is then checked.
 NEARLY_EQUAL = 1e-6
+# The smallest divisor.
+TINY = np.finfo(np.float64).tiny
 
 
 @kernel
@@ -43,7 +45,7 @@ def capped_means(m, a, penalties):
             c = order[q]
             above += a[j, c] * sizes[c]
             weight += a[j, c]
-            cap = above / weight
+            cap = above / weight if weight > 0.0 else 0.0
             if q + 1 < k and cap >= sizes[order[q + 1]]:
                 break
         for c in range(k):
@@ -171,19 +173,20 @@ def hierarchical_means(m, a, means, weights, penalty, passes):
                 largest = max(largest, abs(new[j, c]))
             if size <= 0.0:
                 break
-            gamma = np.sqrt(penalty * size)
+            gamma = max(np.sqrt(penalty * size), TINY)
             top, below = -1.0, 0.0
             for c in range(k):
                 theta = new[j, c] / gamma
                 top += a[j, c] * m[j, c] * theta
                 below += a[j, c] * theta * theta
-            gamma = top / below
+            gamma = top / below if below > 0.0 else 0.0
             moved = 0.0
             for c in range(k):
-                threshold = penalty * weights[j, c] / (a[j, c] * gamma)
                 value = 0.0
-                if gamma > 0.0 and abs(m[j, c]) > threshold:
-                    value = m[j, c] - threshold if m[j, c] > 0 else m[j, c] + threshold
+                if a[j, c] * gamma > 0.0:
+                    threshold = penalty * weights[j, c] / (a[j, c] * gamma)
+                    if abs(m[j, c]) > threshold:
+                        value = m[j, c] - threshold if m[j, c] > 0 else m[j, c] + threshold
                 moved = max(moved, abs(value - new[j, c]))
                 new[j, c] = value
             if moved <= CONVERGED * largest:

@@ -10,6 +10,8 @@ from ._jit import inline, kernel
 STEPS, NEWTON_STEPS = 100, 60
 # Logarithms of variances outside of this range are cut: the variance would be zero or infinite.
 MOST = 60.0
+# The smallest divisor.
+TINY = np.finfo(np.float64).tiny
 
 
 @inline
@@ -57,7 +59,7 @@ def shrunken_log_variances(counts, squares, penalty):
             high += _log_variance(counts[c], squares[j, c], 0.0) ** 2
         high = np.sqrt(high)
         for _ in range(STEPS):
-            r = 0.5 * (low + high)
+            r = max(0.5 * (low + high), TINY)
             length = 0.0
             for c in range(k):
                 length += _log_variance(counts[c], squares[j, c], penalty / r) ** 2
@@ -68,5 +70,5 @@ def shrunken_log_variances(counts, squares, penalty):
             if high - low <= 1e-14 * high:
                 break
         for c in range(k):
-            variances[j, c] = np.exp(_log_variance(counts[c], squares[j, c], penalty / high))
+            variances[j, c] = np.exp(_log_variance(counts[c], squares[j, c], penalty / max(high, TINY)))
     return variances

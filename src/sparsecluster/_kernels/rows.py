@@ -99,7 +99,7 @@ def improve_rows(rows, weights, labels, k, lloyd_passes, move_passes):
     for i in range(n):
         scale += weighted_norm(rows[i], weights)
     for c in range(k):
-        scale += q[c] / sizes[c]
+        scale += q[c] / max(sizes[c], 1.0)
     for _ in range(move_passes):
         moved = 0
         for i in range(n):

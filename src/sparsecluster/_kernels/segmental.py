@@ -28,7 +28,7 @@ def mean_deviations(rows, places, center):
     for i in places:
         for a in range(p):
             deviations[a] += abs(rows[i, a] - center[a])
-    return deviations / places.size
+    return deviations / max(places.size, 1)
 
 
 @kernel
@@ -44,7 +44,7 @@ def segmental_distances(rows, centers, own, starts):
             apart = 0.0
             for j in range(starts[c], starts[c + 1]):
                 apart += abs(rows[i, own[j]] - centers[c, own[j]])
-            distances[i, c] = apart / (starts[c + 1] - starts[c])
+            distances[i, c] = apart / max(starts[c + 1] - starts[c], 1)
     return distances
 
 
@@ -62,11 +62,11 @@ def deviations_within(rows, labels, own, starts):
             means[j] += rows[i, own[j]]
     for c in range(sizes.size):
         for j in range(starts[c], starts[c + 1]):
-            means[j] /= sizes[c]
+            means[j] /= max(sizes[c], 1.0)
     for i in range(rows.shape[0]):
         for j in range(starts[labels[i]], starts[labels[i] + 1]):
             deviations[j] += abs(rows[i, own[j]] - means[j])
     for c in range(sizes.size):
         for j in range(starts[c], starts[c + 1]):
-            deviations[j] /= sizes[c]
+            deviations[j] /= max(sizes[c], 1.0)
     return deviations

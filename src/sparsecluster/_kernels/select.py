@@ -4,13 +4,21 @@ from __future__ import annotations
 
 import numpy as np
 
-from ._jit import kernel
+from ._jit import inline, kernel
+
+
+@inline
+def ordered(value):
+    """The value itself, and the least of all for NaN, which is neither smaller nor larger than any other."""
+    return value if value == value else -np.inf
 
 
 @kernel
 def largest(values, count):
-    """Indices of the `count` largest values, in ascending order; ties go to the first."""
-    work = values.copy()
+    """Indices of the `count` largest values, in ascending order; ties go to the first, and NaN comes last."""
+    work = np.empty(values.size)
+    for a in range(values.size):
+        work[a] = ordered(values[a])
     low, high, rank = 0, work.size - 1, work.size - count
     # Quickselect: work[rank] becomes the smallest chosen value.
     while low < high:
@@ -42,8 +50,9 @@ def largest(values, count):
     chosen = np.empty(count, np.intp)
     filled = 0
     for a in range(values.size):
-        if values[a] > least or (values[a] == least and ties > 0):
-            if values[a] == least:
+        value = ordered(values[a])
+        if value > least or (value == least and ties > 0):
+            if value == least:
                 ties -= 1
             chosen[filled] = a
             filled += 1

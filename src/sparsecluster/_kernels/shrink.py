@@ -43,7 +43,7 @@ def shrink(x, a, penalty, m):
             low = r
         else:
             high = r
-        step = r - value / slope
+        step = r - value / slope if slope < 0.0 else low
         new = step if low < step < high else (low + high) / 2.0
         if abs(new - r) <= 1e-15 * high:
             break

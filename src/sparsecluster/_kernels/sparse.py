@@ -130,7 +130,7 @@ def improve_sparse(values, columns, starts, means, weights, labels, k, lloyd_pas
     own_sparse(values, columns, starts, means, weights, origin, own)
     scale = own.sum()
     for c in range(k):
-        scale += q[c] / sizes[c]
+        scale += q[c] / max(sizes[c], 1.0)
     for _ in range(move_passes):
         moved = 0
         for i in range(n):
@@ -173,7 +173,7 @@ def sparse_scores(values, samples, starts, means, total, labels, k):
             if sizes[c] > 0.0:
                 centered = sums[c] - sizes[c] * means[a]
                 scores[a] += centered * centered / sizes[c]
-        scores[a] = min(scores[a] / total[a], 1.0)
+        scores[a] = min(scores[a] / total[a], 1.0) if total[a] > 0.0 else 0.0
     return scores
 
 

@@ -75,7 +75,7 @@ def bounded_weights(gains, bound):
 @kernel
 def tied_weights(is_tied, square, bound):
     """Weights of features with equal gains, with |w|_1 = bound and |w|_2 = 1: equal ones for the first, then a rest."""
-    count = int(square * (1.0 + ROUNDING))
+    count = max(int(square * (1.0 + ROUNDING)), 1)
     weights = np.zeros(is_tied.size)
     # For c equal weights e and the rest b - c e, c e^2 + (b - c e)^2 = 1. The larger root makes the rest less than e.
     rest = max(count + 1.0 - square, 0.0)

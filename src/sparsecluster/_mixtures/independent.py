@@ -151,15 +151,25 @@ def scaled_numbers(table: Floats) -> Numbers:
 
 def scaled_sparse(table: Any) -> Numbers:
     """Scale the columns of a sparse matrix to variance 1. Zeros stay zeros."""
-    values = table.tocsr().astype(np.float64)
+    values = table.tocsc().astype(np.float64)
+    n, p = values.shape
+    stored = np.diff(values.indptr)
+    column = np.repeat(np.arange(p), stored)
+
+    def means_of(each: Floats) -> Floats:
+        return np.bincount(column, each, p) / n
+
+    # A column without zeros is measured from its mean, so that a small spread about a large value keeps its digits.
+    origins = np.where(stored == n, means_of(values.data), 0.0)
+    values.data -= origins[column]
+    # Divide by the largest value first, so that squares of very large or small values stay within range.
     largest = abs(values).max(axis=0).toarray().ravel()
-    values = values.multiply(1.0 / largest).tocsr()
-    means = np.asarray(values.sum(axis=0)).ravel() / values.shape[0]
-    spreads = np.sqrt(np.asarray(values.multiply(values).sum(axis=0)).ravel() / values.shape[0] - means**2)
-    values = values.multiply(1.0 / spreads).tocsr()
-    return Numbers(
-        values, values.multiply(values).tocsr(), None, means / spreads, np.zeros(means.size), spreads * largest
-    )
+    values.data /= largest[column]
+    means = means_of(values.data)
+    spreads = np.sqrt(means_of((values.data - means[column]) ** 2) + (1.0 - stored / n) * means**2)
+    values.data /= spreads[column]
+    scaled = values.tocsr()
+    return Numbers(scaled, scaled.multiply(scaled).tocsr(), None, means / spreads, origins, spreads * largest)
 
 
 # ---------------------------------------------------------------- categories

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -118,6 +119,7 @@ def start_batches(init: str, n_init: NInit) -> list[list[Start]]:
 # ---------------------------------------------------------------- every size
 
 
+@dataclass
 class Envelope:
     """The best known solution of every size s = 1, ..., p.
 
@@ -125,11 +127,15 @@ class Envelope:
     sorted scores. The best objective over several clusterings is the upper envelope of their running sums.
     """
 
-    def __init__(self, n_features: int) -> None:
-        self.objective: Floats = np.zeros(n_features)
-        self._owner = np.zeros(n_features, np.intp)
-        self._labels: dict[int, Labels] = {}
-        self._added = 0
+    objective: Floats
+    _owner: Subset
+    _labels: dict[int, Labels] = field(default_factory=dict)
+    _added: int = 0
+
+    @classmethod
+    def of_none(cls, n_features: int) -> Envelope:
+        """The envelope of no clusterings."""
+        return cls(np.zeros(n_features), np.zeros(n_features, np.intp))
 
     def add(self, found: Climb) -> float:
         """Add a clustering; returns the largest relative gain over all sizes."""
@@ -224,7 +230,7 @@ def search_sizes(
 ) -> Envelope:
     """The best known solution of every size, from rounds of paths through all sizes and from `known` labels."""
     p = problem.features.n_features
-    envelope = Envelope(p)
+    envelope = Envelope.of_none(p)
     # Exact at size 1, where the data and the permuted copies have the same optimum, so that the gap must be zero.
     envelope.add(climb(problem, coordinate_start(problem, 1, rng), 1, rng))
     for labels in known:
@@ -234,7 +240,7 @@ def search_sizes(
 
     def run(task: tuple[Path, np.random.Generator]) -> Envelope:
         path, own_rng = task
-        along = Envelope(p)
+        along = Envelope.of_none(p)
         for found in path(problem, own_rng):
             along.add(found)
         return along

@@ -6,11 +6,13 @@ import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
+from itertools import chain
 from typing import Any, NamedTuple, TypeVar
 
 import joblib
 from threadpoolctl import ThreadpoolController
 
+from .journal import as_one_task, begin_stage
 from .progress import Progress, Verbosity
 
 T = TypeVar("T")
@@ -27,17 +29,25 @@ class Workers(NamedTuple):
     progress: Progress = SILENT
 
     def map(self, function: Callable[[T], R], tasks: Sequence[T], what: str) -> Iterator[R]:
-        """Yield the result of `function` for each task, in the order of the tasks, as soon as it is available."""
+        """Yield the result of `function` for each task, in the order of the tasks, as soon as it is available.
+
+        Results that are in the current journal are not computed again; see `recorded`.
+        """
         results: Iterable[R]
+        known, record = begin_stage(what, len(tasks))
+        run, tasks_left = as_one_task(function), tasks[len(known) :]
         n_jobs = joblib.effective_n_jobs(self.n_jobs)
-        if n_jobs == 1 or len(tasks) == 1:
-            results = map(function, tasks)
+        if n_jobs == 1 or len(tasks_left) <= 1:
+            results = map(run, tasks_left)
         else:
             # Kernels release the GIL, and threads share the data, so nothing is copied or pickled.
             parallel = joblib.Parallel(n_jobs=n_jobs, require="sharedmem", return_as="generator")
-            results = parallel(joblib.delayed(function)(task) for task in tasks)
+            results = parallel(joblib.delayed(run)(task) for task in tasks_left)
         try:
-            yield from self.progress.track(results, what, len(tasks))
+            for done, result in enumerate(self.progress.track(chain(known, results), what, len(tasks))):
+                if done >= len(known):
+                    record(result)
+                yield result
         finally:
             # After Ctrl-C joblib would warn of the tasks that it cancels, which is what was asked for.
             with warnings.catch_warnings():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -30,6 +30,10 @@ def compare(
     sheet: Annotated[str | None, typer.Option(help="Sheet of an Excel file; by default, the first.")] = None,
     drop: Annotated[str, typer.Option(help="Columns to leave out, separated by commas.")] = "",
     encoding: Annotated[str | None, typer.Option(help="Encoding of a text file; by default, UTF-8.")] = None,
+    max_memory: Annotated[
+        str | None,
+        typer.Option(help="Memory that reading may take, such as 4GB; by default, 3/4 of the machine's memory."),
+    ] = None,
     out: Annotated[
         Path | None, typer.Option(help="Folder for comparison.csv, agreement.csv and comparison.md.")
     ] = None,
@@ -51,9 +55,11 @@ def compare(
     from .._utils.csv import frame_csv
     from .._utils.files import write
     from .._utils.folders import check_place, replaced
+    from .._utils.journal import recorded
     from ..inspection.compare import USUAL, compare_methods
     from ..methods.registry import METHODS
     from .results import COMPARE
+    from .resume import name_of
     from .shared import clusters_of, load
 
     n_clusters = clusters_of(clusters)
@@ -63,18 +69,29 @@ def compare(
         raise ValueError("--quiet without --out would show no results. Set a folder with --out.")
     if out is not None:
         check_place(out, COMPARE, force)
-    loaded = load(data, id_=id_, truth=truth, drop=drop, transpose=transpose, sheet=sheet, encoding=encoding)
-    found = compare_methods(
-        loaded.X,
-        n_clusters,
-        methods=chosen,
-        truth=None if loaded.truth is None else loaded.truth.to_numpy().astype(str),
-        repeats=repeats,
-        random_state=seed,
-        n_jobs=jobs,
-        verbose=False if quiet else "auto",
-        **({} if metric == "auto" else {"metric": metric}),
+    loaded = load(
+        data,
+        id_=id_,
+        truth=truth,
+        drop=drop,
+        transpose=transpose,
+        sheet=sheet,
+        encoding=encoding,
+        max_memory=max_memory,
     )
+    given: dict[str, Any] = {
+        "n_clusters": n_clusters,
+        "methods": chosen,
+        "repeats": repeats,
+        "random_state": seed,
+        "n_jobs": jobs,
+        "verbose": False if quiet else "auto",
+        **({} if metric == "auto" else {"metric": metric}),
+    }
+    truths = None if loaded.truth is None else loaded.truth.to_numpy().astype(str)
+    # A comparison that was interrupted continues with the methods that are not finished.
+    with recorded(name_of("compare", given, loaded.X)) as journal:
+        found = compare_methods(loaded.X, truth=truths, **given)
     if all(each.error for each in found.results):
         raise ValueError(f"All methods failed. The first error was {found.results[0].error}")
     frame, agreement = found.frame(), found.agreement()
@@ -83,6 +100,7 @@ def compare(
             write(new / "comparison.csv", frame_csv(frame))
             write(new / "agreement.csv", frame_csv(agreement))
             write(new / "comparison.md", _markdown(frame, agreement))
+    journal.remove()
     if not quiet:
         for note in loaded.notes:
             tell(f"Note: {note}", err=True)

@@ -12,6 +12,7 @@ from .._utils.text import brief
 from .errors import plainly
 
 if TYPE_CHECKING:
+    from .._utils.journal import Journal
     from ..inspection import View
 
 
@@ -75,6 +76,10 @@ def fit(
     encoding: Annotated[str | None, typer.Option(help="Encoding of a text file; by default, UTF-8.")] = None,
     delimiter: Annotated[str | None, typer.Option(help="Delimiter of a text file; detected by default.")] = None,
     decimal: Annotated[str | None, typer.Option(help="Decimal sign of a text file; detected by default.")] = None,
+    max_memory: Annotated[
+        str | None,
+        typer.Option(help="Memory that reading may take, such as 4GB; by default, 3/4 of the machine's memory."),
+    ] = None,
     out: Annotated[Path, typer.Option(help="Folder for the results.")] = Path("sparsecluster-result"),
     force: Annotated[
         bool, typer.Option("--force", help="Write into the folder even if it holds files that are not a result.")
@@ -136,10 +141,11 @@ def fit(
         encoding=encoding,
         delimiter=delimiter,
         decimal=decimal,
+        max_memory=max_memory,
     )
     preparation, told = preset_of(preset, loaded.X)
     X = prepared(loaded.X, preparation)
-    found, reading, warned = _fitted(estimator, X)
+    found, reading, warned, journal = _fitted(estimator, X)
     notes = [*loaded.notes, *told, *warned]
     title = "Sparse clustering" if data == "-" else f"Clusters in {Path(data).name}"
     view = inspect(found, reading, loaded.ids, loaded.names)
@@ -152,6 +158,7 @@ def fit(
             "error": error_rate(known, labels),
         }
     files = write_results(out, found, view, result, preparation, report)
+    journal.remove()
     if as_json:
         short = {key: result[key] for key in SHORT}
         short["n_core"] = result["core"] and result["core"]["count"]
@@ -219,16 +226,24 @@ def _size(text: str) -> int | float | str:
     raise ValueError(f'--size must be a number of features, a share such as 0.1, "core" or "auto"; got {brief(text)}.')
 
 
-def _fitted(estimator: Any, X: Any) -> tuple[Any, Any, list[str]]:
-    """Return the fitted estimator, the reading of the table, which is used for all results, and the warnings."""
+def _fitted(estimator: Any, X: Any) -> tuple[Any, Any, list[str], Journal]:
+    """Return the fitted estimator, the reading of the table, which is used for all results, and the warnings.
+
+    A fit that was interrupted continues where it stopped. The journal, by which it does, is returned as well.
+    """
     import warnings
 
+    from .._utils.journal import recorded
+    from .resume import name_of
+
+    name = name_of("fit", {**estimator.get_params(), "method": type(estimator).__name__}, X)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
         reading = estimator.read(X)
-        estimator.fit(reading)
+        with recorded(name) as journal:
+            estimator.fit(reading)
     messages = [str(each.message) for each in caught if issubclass(each.category, UserWarning)]
-    return estimator, reading, list(dict.fromkeys(messages))
+    return estimator, reading, list(dict.fromkeys(messages)), journal
 
 
 def write_results(

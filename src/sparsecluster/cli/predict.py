@@ -20,6 +20,10 @@ def predict(
     transpose: Annotated[bool, typer.Option("--transpose", help="The table has features in rows.")] = False,
     sheet: Annotated[str | None, typer.Option(help="Sheet of an Excel file; by default, the first.")] = None,
     encoding: Annotated[str | None, typer.Option(help="Encoding of a text file; by default, UTF-8.")] = None,
+    max_memory: Annotated[
+        str | None,
+        typer.Option(help="Memory that reading may take, such as 4GB; by default, 3/4 of the machine's memory."),
+    ] = None,
     out: Annotated[Path | None, typer.Option(help="File to write; by default, or with -, standard output.")] = None,
 ) -> None:
     """Assign the samples of a table to the nearest clusters of a model, based on the chosen features.
@@ -37,7 +41,9 @@ def predict(
     from .shared import load, prepared, put
 
     saved = read_model(model)
-    loaded = load(data, id_=id_, truth=None, drop=drop, transpose=transpose, sheet=sheet, encoding=encoding)
+    loaded = load(
+        data, id_=id_, truth=None, drop=drop, transpose=transpose, sheet=sheet, encoding=encoding, max_memory=max_memory
+    )
     X = loaded.X
     if saved.names is not None:
         places = {name: place for place, name in enumerate(loaded.names)}

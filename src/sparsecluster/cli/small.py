@@ -25,6 +25,8 @@ def report(
 
       sparsecluster report sparsecluster-result
     """
+    from ..io.limits import JSON_BYTE, memory_limit
+    from ..io.sources import source_of
     from ..report import report_page
     from .shared import put
 
@@ -32,9 +34,9 @@ def report(
     if not file.is_file():
         raise ValueError(f"There is no {file}. Give a folder written by `sparsecluster fit`.")
     try:
-        summary = json.loads(file.read_text(encoding="utf-8"))
+        summary = json.loads(source_of(file, memory_limit()).read(JSON_BYTE).decode())
         page = report_page(summary)
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError, MemoryError) as error:
         raise ValueError(
             f"{file} is damaged, or not a summary of this version of sparsecluster ({error}). Run `sparsecluster fit` "
             "again."
@@ -118,6 +120,10 @@ def info(
     transpose: Annotated[bool, typer.Option("--transpose", help="The table has features in rows.")] = False,
     sheet: Annotated[str | None, typer.Option(help="Sheet of an Excel file; by default, the first.")] = None,
     encoding: Annotated[str | None, typer.Option(help="Encoding of a text file; by default, UTF-8.")] = None,
+    max_memory: Annotated[
+        str | None,
+        typer.Option(help="Memory that reading may take, such as 4GB; by default, 3/4 of the machine's memory."),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
     """Show how a table is read: how columns are compared, missing values, constant columns and possible problems.
@@ -128,7 +134,9 @@ def info(
     """
     from .shared import console, load, say_json
 
-    loaded = load(data, id_=id_, truth=None, drop="", transpose=transpose, sheet=sheet, encoding=encoding)
+    loaded = load(
+        data, id_=id_, truth=None, drop="", transpose=transpose, sheet=sheet, encoding=encoding, max_memory=max_memory
+    )
     columns, notes = described(loaded, metric)
     n = len(loaded.ids)
     if as_json:

@@ -11,6 +11,7 @@ import scipy.linalg
 from scipy.sparse.linalg import LinearOperator, svds
 
 from .._data.source_sparse import varying
+from .._features.units import power_of_two
 from .._utils.arrays import Floats, Subset
 from .view import View
 
@@ -47,8 +48,12 @@ def leading_plane(view: View, columns: Subset) -> Plane:
     if view.is_sparse and min(n, columns.size) > 3 and n * columns.size > DENSE_VALUES:
         return sparse_plane(view.values[:, columns], view.standardize, view.outliers)
     table = np.nan_to_num(view.coordinates(columns, view.standardize).values)
-    plane, inside = dense_plane(table[view.rows]), table[view.rows]
-    return projected(plane, inside.T @ plane.places, view.outliers, lambda axes: table[view.outliers] @ axes)
+    # In another unit, so that products do not overflow.
+    unit = power_of_two(np.abs(table[view.rows]).max(initial=0.0))
+    inside, outside = table[view.rows] * unit, table[view.outliers] * unit
+    plane = dense_plane(inside)
+    plane = projected(plane, inside.T @ plane.places, view.outliers, lambda axes: outside @ axes)
+    return plane._replace(places=plane.places / unit)
 
 
 def projected(
@@ -68,18 +73,18 @@ def projected(
 
 
 def dense_plane(table: Floats) -> Plane:
-    """Return the components of centered coordinates, from the smaller product matrix or a truncated SVD."""
+    """Return the components of centered coordinates, from the smaller product matrix or a truncated SVD.
+
+    The largest coordinate is about 1, so that products do not overflow.
+    """
     n, q = table.shape
     if min(n, q) > MOST_PRODUCTS:
         return truncated(table, float(np.vdot(table, table)))
-    # The largest value is scaled to 1, so that products do not overflow.
-    unit = float(np.abs(table).max(initial=0.0)) or 1.0
-    scaled = table / unit
-    product = scaled.T @ scaled if q < n else scaled @ scaled.T
+    product = table.T @ table if q < n else table @ table.T
     size = len(product)
     squares, vectors = scipy.linalg.eigh(product, subset_by_index=[max(size - 2, 0), size - 1])
     squares, vectors = np.maximum(squares[::-1], 0.0), vectors[:, ::-1]
-    places = table @ vectors if q < n else unit * vectors * np.sqrt(squares)
+    places = table @ vectors if q < n else vectors * np.sqrt(squares)
     return as_plane(places, squares, float(np.trace(product)))
 
 
@@ -89,11 +94,15 @@ def sparse_plane(table: Any, standardize: bool, outliers: npt.NDArray[np.bool_])
     n = X.shape[0]
     mean = np.asarray(X.mean(axis=0)).ravel()
     stored = np.diff(X.indptr)
-    apart = (X.data - np.repeat(mean, stored)) ** 2
-    squares = np.bincount(np.repeat(np.arange(mean.size), stored), apart, mean.size) + (n - stored) * mean**2
+    # In other units, so that squares do not overflow.
+    units = power_of_two(abs(X).max(axis=0).toarray().ravel())
+    column = np.repeat(np.arange(mean.size), stored)
+    apart = ((X.data - mean[column]) * units[column]) ** 2
+    squares = np.bincount(column, apart, mean.size) + (n - stored) * (mean * units) ** 2
     varies = np.zeros(mean.size, bool)
     varies[varying(X)] = True
-    scale = np.where(varies, 1.0 / np.sqrt(np.where(varies, squares, 1.0) / n), 0.0) if standardize else varies * 1.0
+    shares = 1.0 / np.sqrt(np.where(varies, squares, 1.0) / n) if standardize else 1.0 / units
+    scale = np.where(varies, shares * units, 0.0)
 
     def times(vector: Any) -> Any:
         scaled = scale * np.ravel(vector)
@@ -107,7 +116,7 @@ def sparse_plane(table: Any, standardize: bool, outliers: npt.NDArray[np.bool_])
         return np.asarray(table[np.flatnonzero(outliers)] @ scaled - mean @ scaled)
 
     operator = LinearOperator(X.shape, matvec=times, rmatvec=transposed_times, dtype=np.float64)
-    plane = truncated(operator, float((squares * scale**2).sum()))
+    plane = truncated(operator, float((squares * (scale / units) ** 2).sum()))
     products = np.column_stack([transposed_times(axis) for axis in plane.places.T])
     return projected(plane, products, outliers, project)
 

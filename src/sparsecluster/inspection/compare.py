@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from .._data.kinds import KINDS
 from .._utils.checks import check_choice, check_count
+from .._utils.parallel import Workers
 from .._utils.parameters import check_parameters, rng_of
 from .._utils.progress import Progress, Verbosity
 from .._utils.text import brief
@@ -216,11 +217,9 @@ def compare_methods(
         raise ValueError(f"None of the methods has a parameter {brief(strange)}. Check its spelling.")
     seeds = rng_of(random_state).integers(2**31, size=repeats).tolist()
     given = {"n_jobs": n_jobs, "verbose": False, **parameters}
-    progress = Progress(verbose)
-    results = [
-        _compared(name, X, n_clusters, seeds, given) for name in progress.track(list(methods), "methods", len(methods))
-    ]
-    return Comparison(results, known)
+    workers = Workers(1, Progress(verbose))
+    results = workers.map(lambda name: _compared(name, X, n_clusters, seeds, given), methods, "methods")
+    return Comparison(list(results), known)
 
 
 def _in_clusters(truth: npt.ArrayLike, labels: npt.ArrayLike) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:

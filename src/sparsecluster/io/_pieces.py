@@ -52,15 +52,33 @@ OTHER_CLUSTERS: dict[type, tuple[Any, ...]] = {ScreenedClustering: (Projected,)}
 ESTIMATORS: dict[str, Any] = {each.__name__: each for each in CLUSTERS}
 # Classes other than estimators and dissimilarities.
 PIECES: dict[str, Any] = {each.__name__: each for each in (*CLUSTERS.values(), Profile, TuningCurve, Reduction)}
-# Fitted attributes that are saved.
-SAVED = (
-    *("n_features_in_", "feature_names_in_", "labels_", "support_", "feature_scores_", "feature_weights_"),
-    *("cluster_centers_", "objective_", "n_iter_", "gap_curve_", "bic_curve_", "instability_curve_", "l1_bound_"),
-    *("penalty_", "p_values_", "statistics_", "n_clusters_", "n_clusters_curve_", "core_support_", "core_size_"),
-    *("core_curve_", "outlier_scores_", "memberships_", "weighted_outliers_", "unweighted_outliers_"),
-    *("is_outlier_", "trimmed_centers_", "f_p_values_", "ks_p_values_"),
-    *("means_", "variances_", "mixture_weights_", "separates_", "bic_", "loglik_", "variance_penalty_"),
-    *("cluster_features_", "medoids_", "n_dimensions_"),
-    *("evidence_", "covariance_model_", "feature_gains_", "one_cluster_bic_", "micl_", "one_cluster_micl_"),
-    *("components_", "n_components_", "components_curve_", "alpha_"),
-)
+# Fitted attributes that are saved, with their forms: what they are, or for arrays the kinds of NumPy's types and the
+# shape, where n is the number of columns, k of clusters and m of samples.
+FITTED = {
+    "n_features_in_": "count",
+    "feature_names_in_": "O n",
+    "labels_": "i m",
+    "support_": "b n",
+    **dict.fromkeys(("feature_scores_", "feature_weights_", "feature_gains_", "p_values_", "statistics_"), "f n"),
+    **dict.fromkeys(("f_p_values_", "ks_p_values_"), "f n"),
+    "cluster_centers_": "fO k,n",
+    **dict.fromkeys(("means_", "trimmed_centers_"), "f k,n"),
+    "variances_": "f n or k,n",
+    "mixture_weights_": "f k",
+    "memberships_": "f m,k",
+    "components_": "f *,n",
+    "outlier_scores_": "f m",
+    **dict.fromkeys(("weighted_outliers_", "unweighted_outliers_", "is_outlier_"), "b m"),
+    "core_support_": "b n",
+    "cluster_features_": "b k,n",
+    "separates_": "b n,k,k",
+    "medoids_": "i k",
+    **dict.fromkeys(("n_iter_", "n_clusters_", "core_size_", "n_components_"), "count"),
+    **dict.fromkeys(("objective_", "l1_bound_", "penalty_", "variance_penalty_", "alpha_", "n_dimensions_"), "number"),
+    **dict.fromkeys(("bic_", "loglik_", "evidence_", "one_cluster_bic_", "micl_", "one_cluster_micl_"), "number"),
+    "covariance_model_": "text",
+    **dict.fromkeys(("gap_curve_", "bic_curve_", "instability_curve_", "n_clusters_curve_", "core_curve_"), "curve"),
+    "components_curve_": "curve",
+}
+# Those without which there is no model.
+REQUIRED = ("n_features_in_", "labels_", "support_", "feature_scores_")

@@ -12,14 +12,15 @@ import numpy as np
 
 from .._data.kinds import KINDS, MEASURES, Dissimilarity
 from .._data.names import DefaultNames
-from .._data.profiles import Profile, Profiles
 from .._data.reading import TableReader
-from .._search.curve import TuningCurve
 from .._utils.files import write
 from .._utils.text import brief, one_line
 from .._version import __version__
 from ..methods._result import Kept
-from ._pieces import CLUSTERS, ESTIMATORS, OTHER_CLUSTERS, PIECES, SAVED
+from ._check_models import check_clusters, check_fitted, check_piece, is_count, must, try_out
+from ._pieces import ESTIMATORS, FITTED, PIECES
+from .limits import JSON_BYTE, FileError, memory_limit
+from .sources import source_of
 
 FORMAT, VERSION = "sparsecluster-model", 2
 
@@ -135,7 +136,7 @@ def as_dict(estimator: Any) -> dict[str, Any]:
         "n_features": int(kept.n_features),
         "n_left_out": int(kept.n_left_out),
         "clusters": _encoded(kept.clusters),
-        "fitted": {key: _encoded(getattr(estimator, key)) for key in SAVED if hasattr(estimator, key)},
+        "fitted": {key: _encoded(getattr(estimator, key)) for key in FITTED if hasattr(estimator, key)},
     }
 
 
@@ -223,10 +224,10 @@ def read_model(file: str | Path) -> SavedModel:
     """Read the whole content of a model file."""
     path = Path(file)
     try:
-        entry = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise ModelError(f"There is no file {_line(path)}.") from None
-    except (ValueError, OSError, RecursionError, MemoryError) as error:
+        entry = json.loads(source_of(path, memory_limit()).read(JSON_BYTE).decode())
+    except FileError as error:
+        raise ModelError(_line(error)) from None
+    except (ValueError, RecursionError, MemoryError) as error:
         raise ModelError(
             f"{_line(path)} is not a model: it is damaged or another kind of file ({_line(error)})."
         ) from error
@@ -240,7 +241,8 @@ def read_model(file: str | Path) -> SavedModel:
         )
     try:
         return _restored(entry)
-    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError, MemoryError) as error:
+    except Exception as error:
+        # Nothing in a file is executed, so whatever happens here is due to its content.
         raise ModelError(f"{_line(path)} is damaged: {type(error).__name__} {_line(error)}.") from error
 
 
@@ -260,30 +262,42 @@ def _restored(entry: dict[str, Any]) -> SavedModel:
     known = estimator.get_params(deep=False)
     given = {key: _decoded(each["value"]) for key, each in entry["parameters"].items() if "value" in each}
     estimator.set_params(**{key: value for key, value in given.items() if key in known})
-    fitted = {key: _decoded(entry["fitted"][key]) for key in SAVED if key in entry["fitted"]}
-    kinds = _read_kinds(entry["columns"], fitted["n_features_in_"])
+    fitted = {key: _decoded(entry["fitted"][key]) for key in FITTED if key in entry["fitted"]}
+    # The arrays in the file decide how many columns there are, before anything of that size is made.
+    n, k = check_fitted(fitted)
+    kinds = _read_kinds(entry["columns"], n)
     names, preset, clusters = entry["names"], entry["preset"], _decoded(entry["clusters"])
-    _must(
-        names is None
-        or (isinstance(names, list) and len(names) == len(kinds) and all(isinstance(each, str) for each in names)),
+    must(
+        names is None or (isinstance(names, list) and len(names) == n and all(isinstance(each, str) for each in names)),
         "there must be one name per column, or none at all",
     )
-    _must(
+    must(
         preset is None or (isinstance(preset, dict) and _is_preset(preset)),
         "preset must be null or an object with booleans `log` and `clip` and a positive number or null `total`",
     )
-    _must(isinstance(entry["has_words"], bool), "has_words must be true or false")
-    for key in ("n_chosen", "n_features", "n_left_out"):
-        _must(_is_count(entry[key]), f"{key} must be a whole number")
-    _check_fits(type(estimator).__name__, fitted, clusters)
+    must(isinstance(entry["has_words"], bool), "has_words must be true or false")
+    counts = [entry[key] for key in ("n_chosen", "n_features", "n_left_out")]
+    must(all(is_count(each) and each <= n for each in counts), "a number of features is wrong")
+    check_clusters(type(estimator), clusters, int(fitted["support_"].sum()), k)
     # Files that were written before the number of clusters could be chosen do not have it.
-    fitted.setdefault("n_clusters_", int(fitted["labels_"].max()) + 1)
-    fitted.setdefault("n_clusters_curve_", None)
+    fitted = {"n_clusters_": k, "n_clusters_curve_": None, **fitted}
     for key, value in fitted.items():
         setattr(estimator, key, value)
-    reader = TableReader(names or DefaultNames(len(kinds)), kinds, entry["has_words"])
-    estimator._kept = Kept(reader, clusters, *(entry[key] for key in ("n_chosen", "n_features", "n_left_out")))
+    estimator._kept = Kept(TableReader(names or DefaultNames(n), kinds, entry["has_words"]), clusters, *counts)
+    try_out(estimator, kinds, entry["has_words"])
     return SavedModel(estimator, names, preset)
+
+
+def _read_kinds(given: Any, count: int) -> tuple[Dissimilarity, ...]:
+    """Return one dissimilarity for each column."""
+    if isinstance(given, dict):
+        must(given["count"] == count, "the number of columns is wrong")
+        distinct: tuple[Any, ...] = (_decoded(given["all"]),)
+    else:
+        must(isinstance(given, list) and len(given) == count, "the number of columns is wrong")
+        distinct = tuple(map(_decoded, given))
+    must(all(isinstance(each, Dissimilarity) for each in distinct), "a column has an unknown dissimilarity")
+    return distinct * count if isinstance(given, dict) else distinct
 
 
 def _decoded(value: Any) -> Any:
@@ -292,10 +306,10 @@ def _decoded(value: Any) -> Any:
     if not isinstance(value, dict):
         return value
     if "kind" in value and "fields" in value:
-        return KINDS[value["kind"]](**{key: _decoded(each) for key, each in value["fields"].items()})
+        return check_piece(KINDS[value["kind"]](**{key: _decoded(each) for key, each in value["fields"].items()}))
     if "piece" in value:
         fields = {key: _decoded(each) for key, each in value["fields"].items()}
-        return (PIECES | MEASURES)[value["piece"]](**fields)
+        return check_piece((PIECES | MEASURES)[value["piece"]](**fields))
     if "array" in value:
         return np.array([_decoded(each) for each in value["array"]], dtype=DTYPES[value["kind"]])
     if "list" in value:
@@ -306,74 +320,3 @@ def _decoded(value: Any) -> Any:
 
 
 DTYPES = {"f": np.float64, "i": np.intp, "b": np.bool_, "O": object}
-
-
-# ---------------------------------------------------------------- checks of consistency
-
-
-def _must(holds: bool, why: str) -> None:
-    if not holds:
-        raise ValueError(why)
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, float | int) and not isinstance(value, bool)
-
-
-def _is_count(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
-
-
-def _read_kinds(given: Any, count: Any) -> tuple[Dissimilarity, ...]:
-    """Return one dissimilarity for each column."""
-    _must(_is_count(count), "the number of columns must be a whole number")
-    if isinstance(given, dict):
-        _must(given["count"] == count, "the number of columns is wrong")
-        kinds = (_decoded(given["all"]),) * count
-    else:
-        _must(isinstance(given, list) and len(given) == count, "the number of columns is wrong")
-        kinds = tuple(map(_decoded, given))
-    distinct = kinds[:1] if isinstance(given, dict) else kinds
-    _must(all(isinstance(each, Dissimilarity) for each in distinct), "a column has an unknown dissimilarity")
-    return kinds
-
-
-def _check_fits(name: str, fitted: dict[str, Any], clusters: Any) -> None:
-    """Check types and shapes of the fitted attributes, because errors in them would only show later, or not at all."""
-    n, support, labels = fitted["n_features_in_"], fitted["support_"], fitted["labels_"]
-    _must(
-        isinstance(support, np.ndarray) and support.dtype == bool and support.shape == (n,),
-        "support_ must have one boolean per column",
-    )
-    _must(
-        isinstance(labels, np.ndarray) and labels.dtype == np.intp and labels.ndim == 1,
-        "labels_ must be an array of integers",
-    )
-    k = int(labels.max()) + 1
-    shapes = {"feature_scores_": (n,), "feature_names_in_": (n,), "cluster_centers_": (k, n), "core_support_": (n,)}
-    shapes |= {"outlier_scores_": labels.shape, "is_outlier_": labels.shape, "medoids_": (k,)}
-    shapes["cluster_features_"] = (k, n)
-    for key, shape in shapes.items():
-        if key in fitted or key == "feature_scores_":
-            _must(np.shape(fitted[key]) == shape, f"{key} has the wrong shape")
-    _must(fitted.get("n_clusters_", k) == k, "n_clusters_ must be the number of clusters")
-    _must(_is_count(fitted.get("core_size_", 0)), "core_size_ must be a whole number")
-    for key in ("core_support_", "cluster_features_", "is_outlier_"):
-        _must(key not in fitted or fitted[key].dtype == bool, f"{key} must be a mask")
-    curves = [value for key, value in fitted.items() if key.endswith("_curve_")]
-    _must(all(value is None or isinstance(value, TuningCurve) for value in curves), "a curve must be a tuning curve")
-    chosen = int(support.sum())
-    estimator = ESTIMATORS[name]
-    known = (CLUSTERS[estimator], *OTHER_CLUSTERS.get(estimator, ()))
-    _must(type(clusters) in known, "the clusters belong to another method")
-    if not isinstance(clusters, Profiles):
-        arrays = [each for each in clusters if isinstance(each, np.ndarray)]
-        _must(all(each.dtype == np.float64 for each in arrays), "the clusters must be arrays of numbers")
-        _must(clusters.is_for(chosen, k), "the clusters have the wrong shape")
-        return
-    _must(isinstance(clusters.columns, list) and len(clusters.columns) == chosen, "a chosen column has no profile")
-    _must(_is_number(clusters.whole), "the weight of the features must be a number")
-    for profile in clusters.columns:
-        _must(isinstance(profile, Profile) and all(map(_is_number, profile[1:])), "a profile must be made of numbers")
-        _must(type(profile.measure) in MEASURES.values(), "a profile has an unknown measure")
-        _must(profile.measure.check() == k, "a profile belongs to other clusters")

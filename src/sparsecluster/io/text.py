@@ -2,33 +2,34 @@
 
 from __future__ import annotations
 
-import bz2
 import csv
-import gzip
 import io
-import lzma
-import sys
+import itertools
+import re
 from collections import Counter
-from pathlib import Path
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
-from .._utils.text import one_line
+from .._utils.checks import listed
+from .limits import TEXT_BYTE, TEXT_ROW, TEXT_VALUE, TEXT_WORD, FileError
+from .sources import Source
 
-# Functions that open compressed files, by extension.
-OPENERS: dict[str, Any] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 # If several delimiters fit equally well, the first one is taken. The comma is last because it may be a decimal sign.
 DELIMITERS = ("\t", ";", "|", ",")
-# Number of lines from which the form of a file is detected.
-LINES_LOOKED_AT = 50
+# How people write delimiters that the command line cannot pass.
+SPOKEN = {"\\t": "\t", "tab": "\t", "space": " "}
+# Number of lines from which the form of a file is detected, and of characters if the lines are long.
+LINES_LOOKED_AT, CHARACTERS_LOOKED_AT = 50, 2**20
 # Cells that stand for a missing value.
 MISSING = ("", "NA", "N/A", "#N/A", "NaN", "nan", "NULL", "null", "None", "?", ".")
-
-
-class FileError(ValueError):
-    """A file cannot be read as a table. The message is a single line for the user."""
-
-    def __init__(self, message: str) -> None:
-        super().__init__(one_line(message))
+# Marks at the beginning of a file that tell its encoding. That of UTF-32 begins with that of UTF-16.
+MARKS = {
+    b"\xff\xfe\x00\x00": "utf-32",
+    b"\x00\x00\xfe\xff": "utf-32",
+    b"\xff\xfe": "utf-16",
+    b"\xfe\xff": "utf-16",
+}
+CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 
 class TextForm(NamedTuple):
@@ -52,46 +53,82 @@ class TextForm(NamedTuple):
     short_header: bool = False
 
 
-def read_bytes(source: str) -> bytes:
-    """Return the decompressed content of a file, or of standard input for "-"."""
-    if source == "-":
-        return sys.stdin.buffer.read()
-    path = Path(source)
-    try:
-        with OPENERS.get(path.suffix.lower(), open)(path, "rb") as file:
-            return bytes(file.read())
-    except PermissionError:
-        raise FileError(f"{source} cannot be read: permission denied.") from None
-    except (OSError, EOFError, lzma.LZMAError) as error:
-        raise FileError(
-            f"{source} cannot be decompressed: it is incomplete or damaged, or its extension is wrong."
-        ) from error
+# ---------------------------------------------------------------- characters and lines
 
 
 def decoded(content: bytes, name: str, encoding: str | None) -> str:
     """Return the content as text, or raise an error if it is not text."""
     if not content.strip():
         raise FileError(f"{name} is empty.")
-    is_wide = content.startswith((b"\xff\xfe", b"\xfe\xff"))
-    if encoding is None and b"\0" in content[:10_000] and not is_wide:
-        raise FileError(
-            f"{name} is not a text file: it contains zero bytes. Check that its extension matches its format."
-        )
+    used = encoding or next((word for mark, word in MARKS.items() if content.startswith(mark)), "utf-8")
     try:
-        return content.decode(encoding or ("utf-16" if is_wide else "utf-8")).removeprefix("\ufeff")
-    except (UnicodeDecodeError, LookupError) as error:
+        text = "" if used == "utf-8" and b"\0" in content else content.decode(used)
+    except (ValueError, LookupError) as error:
+        line = f", line {content.count(10, 0, error.start) + 1}" if isinstance(error, UnicodeDecodeError) else ""
         raise FileError(
-            f"{name} cannot be decoded as {encoding or 'UTF-8'} ({error}). Set the right encoding with --encoding, "
-            "such as latin-1 or cp1252."
+            f"{name}{line} cannot be decoded as {used.upper() if encoding is None else used} ({error}). Set the right "
+            "encoding with --encoding, such as latin-1 or cp1252."
         ) from error
+    if not text or "\0" in text:
+        # In UTF-16, every second byte of plain English is zero.
+        is_wide = encoding is None and content.count(0) > len(content) // 4
+        advice = ", or set --encoding utf-16-le" if is_wide else ""
+        raise FileError(
+            f"{name} is not a text file: it contains zero bytes. Check that its extension matches its format{advice}."
+        )
+    return text.lstrip("\ufeff")
+
+
+def with_plain_line_ends(text: str) -> str:
+    """Return the text with the line ends of Windows, or of old Macs if there are no others, replaced."""
+    return text.replace("\r\n", "\n") if "\n" in text else text.replace("\r", "\n")
+
+
+def check_line_ends(text: str, form: TextForm, name: str) -> None:
+    """Refuse a carriage return that is neither in quotes nor at the end of a line: pandas would begin a new row."""
+    if "\r" not in text:
+        return
+    rows = csv.reader(io.StringIO(text, newline="\n"), delimiter=form.delimiter, skipinitialspace=True)
+    try:
+        for _ in rows:
+            pass
+    except csv.Error as error:
+        if "new-line character" not in str(error):
+            raise
+        raise FileError(
+            f"{name}, line {rows.line_num}: there is a carriage return in the middle of the line. Remove it, or put "
+            "the cell in quotes."
+        ) from error
+
+
+def first_lines(text: str) -> list[str]:
+    """Return the first lines that are not blank: a few, or more if they are short."""
+    lines, seen = [], 0
+    for line in io.StringIO(text, newline="\n"):
+        seen += len(line)
+        if line.strip():
+            lines.append(line.rstrip("\n"))
+        if len(lines) >= LINES_LOOKED_AT or (len(lines) > 2 and seen > CHARACTERS_LOOKED_AT):
+            break
+    return lines
+
+
+def memory_for(text: str, lines: list[str], form: TextForm) -> int:
+    """Return the memory that a table will need, from its number of values and the words in its first lines."""
+    rows = _rows(lines, form.delimiter)
+    cells = [cell for row in rows[1:] or rows for cell in row]
+    words = {cell for cell in cells if not is_number(cell.replace(form.decimal, "."))}
+    n_rows = text.count("\n") + 1
+    n_values = n_rows * max(map(len, rows)) if form.delimiter == " " else n_rows + text.count(form.delimiter)
+    per_value = TEXT_VALUE + TEXT_WORD * len(words) / max(1, len(cells))
+    return int(TEXT_BYTE * len(text) + TEXT_ROW * n_rows + per_value * n_values)
 
 
 # ---------------------------------------------------------------- the form
 
 
-def form_of(text: str, delimiter: str | None = None, decimal: str | None = None) -> TextForm:
+def form_of(lines: list[str], delimiter: str | None = None, decimal: str | None = None) -> TextForm:
     """Detect the delimiter, the decimal sign and the header from the first lines, unless they are given."""
-    lines = [line for line in text[: 2**20].splitlines()[:LINES_LOOKED_AT] if line.strip()]
     delimiter = delimiter or _delimiter(lines)
     rows = [[cell.strip() for cell in row] for row in _rows(lines, delimiter)]
     first, body = rows[0], rows[1:]
@@ -105,7 +142,9 @@ def form_of(text: str, delimiter: str | None = None, decimal: str | None = None)
 
 
 def _rows(lines: list[str], delimiter: str) -> list[list[str]]:
-    return [line.split() for line in lines] if delimiter == " " else list(csv.reader(lines, delimiter=delimiter))
+    if delimiter == " ":
+        return [line.split() for line in lines]
+    return list(csv.reader(lines, delimiter=delimiter, skipinitialspace=True))
 
 
 def _has_header(first: list[str], body: list[list[str]], decimal: str) -> bool:
@@ -149,39 +188,61 @@ def is_number(cell: str) -> bool:
     return True
 
 
-def check_widths(text: str, form: TextForm, name: str) -> None:
-    """Check that every line has as many cells as the first. If not, the error gives the number of the line."""
-    lines = io.StringIO(text)
-    if form.delimiter == " ":
-        counted = ((number, len(line.split())) for number, line in enumerate(lines, 1) if line.strip())
-    elif '"' in text:
-        # Delimiters in quotes do not count, so the lines have to be parsed.
-        reader = csv.reader(lines, delimiter=form.delimiter)
-        counted = ((reader.line_num, len(row)) for row in reader if row)
-    else:
-        counted = ((number, line.count(form.delimiter) + 1) for number, line in enumerate(lines, 1) if line.strip())
-    width = 0
-    for number, cells in counted:
+def check_widths(text: str, form: TextForm, name: str) -> list[str]:
+    """Check that every row has as many cells as the first, and return a note on rows that have several lines."""
+    width, first, long, last = 0, 0, 0, 0
+    for number, cells in counted_rows(text, form):
+        # Blank lines are counted as rows without cells, so that a longer step means a row of several lines.
+        begin, last = last + 1, number
+        if not cells:
+            continue
         if not width:
             width = cells + form.short_header
         elif cells != width:
+            where = f"line {number}" if begin == number else f"lines {begin} to {number}"
+            hint = "" if begin == number else " A quotation mark may be missing."
             raise FileError(
-                f"{name}, line {number}: expected {width} cells but found {cells}. Every row must have one cell per "
-                "column."
+                f"{name}, {where}: expected {width} cells but found {cells}. Every row must have one cell per "
+                f"column.{hint}"
             )
+        if begin < number:
+            first, long = first or begin, long + 1
+    rows = f"{long} rows have" if long > 1 else "1 row has"
+    told = f"{rows} line breaks in quotes, from line {first} on. If this is a mistake, a quotation mark is missing."
+    return [told] if long else []
+
+
+def counted_rows(text: str, form: TextForm) -> Iterator[tuple[int, int]]:
+    """Iterate over the rows with the number of their last line and the number of their cells, 0 for blank lines."""
+    lines = io.StringIO(text, newline="\n")
+    if form.delimiter == " ":
+        yield from ((number, len(line.split())) for number, line in enumerate(lines, 1))
+    elif '"' in text:
+        # Delimiters in quotes do not count, so the lines have to be parsed.
+        reader = csv.reader(lines, delimiter=form.delimiter, skipinitialspace=True)
+        yield from ((reader.line_num, len(row)) for row in reader)
+    else:
+        for number, line in enumerate(lines, 1):
+            yield number, line.count(form.delimiter) + 1 if line.strip() else 0
 
 
 # ---------------------------------------------------------------- the table
 
 
-def text_frame(source: str, name: str, encoding: str | None, delimiter: str | None, decimal: str | None) -> Any:
-    """Read a text table as a pandas data frame."""
+def text_frame(
+    source: Source, encoding: str | None, delimiter: str | None, decimal: str | None
+) -> tuple[Any, list[str]]:
+    """Read a text table as a pandas data frame, with notes."""
     import pandas as pd
 
-    text = decoded(read_bytes(source), name, encoding)
+    name, sign = source.name, checked_signs(delimiter, decimal)
+    text = with_plain_line_ends(decoded(source.read(TEXT_BYTE), name, encoding))
     try:
-        form = form_of(text, delimiter, decimal)
-        check_widths(text, form, name)
+        lines = first_lines(text)
+        form = form_of(lines, sign, decimal)
+        source.check(memory_for(text, lines, form), "Leave out columns, or use another format such as Parquet")
+        check_line_ends(text, form, name)
+        notes = check_widths(text, form, name)
         frame = pd.read_csv(
             io.StringIO(text),
             sep=r"\s+" if form.delimiter == " " else form.delimiter,
@@ -194,12 +255,55 @@ def text_frame(source: str, name: str, encoding: str | None, delimiter: str | No
             float_precision="round_trip",
         )
     except (pd.errors.ParserError, pd.errors.EmptyDataError, csv.Error) as error:
-        raise FileError(f"{name} cannot be read as a table: {str(error).strip()}") from error
+        reason = next((said for part, said in IN_WORDS.items() if part in str(error)), str(error).strip())
+        raise FileError(f"{name} cannot be read as a table: {reason}") from error
     if form.short_header:
         frame = frame.reset_index()
     if not form.has_header:
         frame.columns = [f"x{a}" for a in range(frame.shape[1])]
-    return tidied(frame, form.decimal)
+    else:
+        notes += repeated(header_of(text, form)) + controls_in(frame.columns)
+    return tidied(frame, form.decimal), notes
+
+
+# What errors of pandas and of the module csv mean.
+IN_WORDS = {
+    "EOF inside string": "a quotation mark is opened but never closed.",
+    "field larger than field limit": "a cell has more than 131,072 characters. Perhaps a quotation mark is missing.",
+}
+
+
+def checked_signs(delimiter: str | None, decimal: str | None) -> str | None:
+    """Return the delimiter after a check that both signs can be used."""
+    sign = SPOKEN.get(delimiter, delimiter) if delimiter else None
+    for option, given in (("--delimiter", sign), ("--decimal", decimal)):
+        if given and (len(given) != 1 or given in '"\r\n' or given.isalnum() or ord(given) > 127):
+            raise FileError(f"{option} must be a single sign that is neither a letter, a digit nor a quotation mark; "
+                            f"got {given!r}.")  # fmt: skip
+    if sign and sign == decimal:
+        raise FileError(f"--delimiter and --decimal must be different signs; both are {sign!r}.")
+    return sign
+
+
+def header_of(text: str, form: TextForm) -> list[str]:
+    """Return the cells of the first row."""
+    lines = itertools.dropwhile(lambda line: not line.strip(), io.StringIO(text, newline="\n"))
+    if form.delimiter == " ":
+        return next(lines).split()
+    return next(csv.reader(lines, delimiter=form.delimiter, skipinitialspace=True))
+
+
+def repeated(names: Iterable[str]) -> list[str]:
+    """Return a note on column names that occur more than once, which pandas makes different."""
+    twice = [name for name, count in Counter(names).items() if count > 1 and name.strip()]
+    told = f"These column names are repeated, so numbers were appended, as in {twice[0] + '.1'!r}" if twice else ""
+    return [f"{told}: {listed(twice)}."] if twice else []
+
+
+def controls_in(names: Iterable[object]) -> list[str]:
+    """Return a note on column names with characters that cannot be seen."""
+    odd = [name for name in map(str, names) if CONTROLS.search(name)]
+    return [f"These column names contain line breaks or other control characters: {listed(odd)}."] if odd else []
 
 
 def tidied(frame: Any, decimal: str = ".") -> Any:
@@ -212,6 +316,11 @@ def tidied(frame: Any, decimal: str = ".") -> Any:
             continue
         words = values.map(lambda each: each.strip() if isinstance(each, str) else each)
         words = words.where(~words.isin(list(MISSING)))
-        numbers = pd.to_numeric(words.str.replace(decimal, ".", regex=False), errors="coerce")
+        plain = words.str.replace(decimal, ".", regex=False)
+        numbers = pd.to_numeric(plain, errors="coerce")
+        # pandas does not read numbers that are too large; they are infinite, and refused by name later.
+        rest = plain[numbers.isna() & plain.notna()]
+        if len(rest) and all("_" not in word and is_number(word) for word in rest):
+            numbers = numbers.astype(float).fillna(rest.map(float))
         frame[column] = numbers if (numbers.notna() | words.isna()).all() and words.notna().any() else words
     return frame

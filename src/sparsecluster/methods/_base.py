@@ -6,7 +6,7 @@ import html
 import warnings
 from abc import abstractmethod
 from collections.abc import Sequence
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._clusterers.clusterer import Clusterer
 from .._clusterers.registry import make_clusterer
+from .._data.ranges import RAW_LIMITS, in_range
 from .._data.reading import Reading, Request, read_matrices, read_sparse, read_table
 from .._features.features import Features
 from .._search.clusters import Candidates
@@ -64,6 +65,12 @@ class SparseClusterer(SelectorMixin, ClusterMixin, BaseEstimator):
 
     n_clusters: Any
     _kept: Kept
+    # Whether a unit that all columns share makes no difference, even if they are not standardized.
+    _any_unit: ClassVar[bool] = False
+    # Whether variances are reported in the squared units of X.
+    _reports_variances: ClassVar[bool] = False
+    # The smallest and the largest dissimilarity of features that are not standardized.
+    _raw_limits: ClassVar[tuple[float, float]] = RAW_LIMITS
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -131,7 +138,9 @@ class SparseClusterer(SelectorMixin, ClusterMixin, BaseEstimator):
                 self.feature_names_in_ = np.array(X.names, dtype=object)
         else:
             reading = self.read(X)
-        return reading
+        return in_range(
+            reading, any_unit=self._any_unit, reports_variances=self._reports_variances, raw=self._raw_limits
+        )
 
     def _adopted(self, reading: Reading) -> Reading:
         """A reading that another estimator may have made, with the `standardize` of this one."""

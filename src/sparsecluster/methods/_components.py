@@ -11,10 +11,7 @@ import numpy.typing as npt
 from .._mixtures.independent import Columns
 from .._mixtures.selection import Mixture, posterior
 from .._utils.arrays import Floats
-from ._result import Array, Order, have_shapes
-
-# The largest distance from a mean in standard deviations: its square and sums of them must be finite.
-FARTHEST = 1e100
+from ._result import Array, Order, have_shapes, placed
 
 
 class Components(NamedTuple):
@@ -45,8 +42,8 @@ class Components(NamedTuple):
             if levels is not None:
                 found = np.log(at_codes(levels, column))
             else:
-                apart = (np.asarray(column, dtype=np.float64)[:, None] - self.means[a]) / self.deviations[a]
-                found = -0.5 * np.clip(apart, -FARTHEST, FARTHEST) ** 2 - np.log(self.deviations[a] / self.spreads[a])
+                apart = placed(np.asarray(column)[:, None], self.means[a], self.deviations[a])
+                found = -0.5 * apart**2 - np.log(self.deviations[a] / self.spreads[a])
             joint += np.where(np.isnan(found), 0.0, found)
         return posterior(joint)[0]
 
@@ -63,7 +60,7 @@ class Components(NamedTuple):
         """Mean distance to the cluster, divided by that to a single cluster (see `Measure`); 1 without any value."""
         levels = self.levels[a]
         if levels is None:
-            apart = ((np.asarray(column, dtype=np.float64) - self.means[a, labels]) / self.spreads[a]) ** 2
+            apart = placed(column, self.means[a, labels], self.spreads[a]) ** 2
         else:
             known = np.nan_to_num(levels)
             total = (1.0 - ((known @ self.shares) ** 2).sum()) / 2.0

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Sequence
 from typing import Any, cast
 
 import numpy as np
@@ -9,11 +11,12 @@ import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
 from .._data.kinds import SquaredEuclidean
+from .._data.kinds.dissimilarity import missing_in
 from .._data.profiles import profiles_of
 from .._data.reading import Reading, Request, TableReader
 from .._data.source import TableSource
 from .._utils.arrays import Floats
-from .._utils.checks import listed
+from .._utils.checks import NAMES_SHOWN, and_more, frames_in_package, listed
 from ._result import Clusters, Kept, Order, Result, SoftClusters
 from ._validation import checked, refuse_sparse, refuse_words
 
@@ -97,6 +100,17 @@ def new_values(estimator: Any, X: Any, columns: npt.NDArray[np.intp]) -> list[An
     return reader.new_values(X, columns)
 
 
+def nothing_observed(values: Sequence[Any]) -> npt.NDArray[np.bool_]:
+    """Which samples have no observed value in any column; a column may also be a matrix of dissimilarities."""
+    blank = np.ones(len(values[0]), bool)
+    for column in values:
+        missing = missing_in(column)
+        blank &= missing.all(axis=1) if missing.ndim > 1 else missing
+        if not blank.any():
+            break
+    return blank
+
+
 class NearestCluster:
     """Mixin that assigns new samples to the nearest cluster, using only the chosen features and their weights."""
 
@@ -130,9 +144,28 @@ class NearestCluster:
         Returns
         -------
         labels : ndarray of shape (n_samples,)
-            Cluster of each sample.
+            Cluster of each sample, and -1, with a warning, for samples that have no observed value in any of the chosen
+            features.
+
+        Notes
+        -----
+        A few samples of `fit` may get another label than in `labels_`. During `fit`, samples with missing values are
+        compared pair by pair if there are no coordinates (distances, ranks, functions), and with features of several
+        kinds the search ends with the largest objective, which need not put every sample in the nearest cluster.
         """
-        return self._known_clusters().nearest(self._new_values(X))
+        clusters, values = self._known_clusters(), self._new_values(X)
+        labels = clusters.nearest(values)
+        blank = np.flatnonzero(nothing_observed(values))
+        if blank.size:
+            labels[blank] = -1
+            warnings.warn(
+                f"{blank.size} of {labels.size} samples have no observed value in any of the chosen features, so they "
+                f"are in no cluster and get the label -1: rows {', '.join(map(str, blank[:NAMES_SHOWN].tolist()))}"
+                f"{and_more(blank.size)} (counted from 0).",
+                UserWarning,
+                stacklevel=frames_in_package(),
+            )
+        return labels
 
     def score(self, X: Any, y: None = None) -> float:
         """Return the share of the variation of the chosen features that the nearest clusters explain.

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import logsumexp
+from scipy.special import softmax
 
 from .._data.reading import Reading
 from .._mixtures.em import Fit, Mixture, Model, Table
@@ -26,7 +26,7 @@ from ._base import SparseClusterer
 from ._clusters import NClusters, is_given
 from ._criteria.choice import Choice, at_least_two, warn
 from ._mixins import CompleteNumbers, SoftMemberships
-from ._result import Array, NoClustersError, Order, Result, have_shapes
+from ._result import Array, NoClustersError, Order, Result, have_shapes, placed
 from ._screening import spreads, standardized
 
 # The smallest penalty that is tried, as a share of the one that drops all features. Adaptive weights are small for the
@@ -45,7 +45,7 @@ class GaussianClusters(NamedTuple):
     variances: Floats
 
     def _placed(self, values: Sequence[Any]) -> Floats:
-        return (np.column_stack(values) - self.origin) / self.units
+        return placed(np.column_stack(values), self.origin, self.units)
 
     def memberships(self, values: Sequence[Any]) -> Floats:
         """Return the probability of each cluster for each sample."""
@@ -54,8 +54,7 @@ class GaussianClusters(NamedTuple):
             log_weight - 0.5 * ((placed - center) ** 2 / variance + np.log(variance)).sum(axis=1)
             for log_weight, center, variance in zip(log_weights, self.means, self.variances, strict=True)
         ]
-        stacked = np.column_stack(joint)
-        return np.exp(stacked - logsumexp(stacked, axis=1, keepdims=True))
+        return np.asarray(softmax(np.column_stack(joint), axis=1))
 
     def nearest(self, values: Sequence[Any]) -> npt.NDArray[np.intp]:
         """Return the most probable cluster of each sample."""
@@ -94,6 +93,7 @@ class PenalizedMixture(CompleteNumbers, SoftMemberships, SparseClusterer):
     """
 
     _own_variances: ClassVar[bool] = False
+    _reports_variances = True
 
     def __init__(
         self,

@@ -15,7 +15,7 @@ from .._mixtures.gaussian import Mixture, Setting, best_complete, bic_of, by_clu
 from .._search.curve import TuningCurve
 from .._utils.arrays import Floats, Labels, Subset
 from ._nmf import amounts_of, ranks, unit_length
-from ._result import Order, have_shapes
+from ._result import Order, have_shapes, placed
 from .raftery_dean import GaussianComponents, components
 
 How = Literal["pca", "shift", "ranks"]
@@ -52,7 +52,7 @@ class Reduction(NamedTuple):
         """Return the table that is reduced."""
         if self.how == "ranks":
             return ranks(table)
-        scaled = (table - self.origin) / self.units
+        scaled = placed(table, self.origin, self.units)
         return scaled if self.how == "pca" else np.maximum(scaled, 0.0)
 
     def embed(self, table: Floats) -> Floats:

@@ -14,6 +14,8 @@ from .._features.features import Features
 from .._utils.arrays import Floats, Labels, Subset
 
 Axis = Literal["sample", "feature", "cluster"] | None
+# The largest value of a new sample in the units of the clusters: its square and sums of squares must be finite.
+FARTHEST = 1e100
 
 
 class NoClustersError(ValueError):
@@ -44,6 +46,16 @@ def have_shapes(*expected: tuple[Any, tuple[int, ...]]) -> bool:
     True
     """
     return all(isinstance(array, np.ndarray) and array.shape == shape for array, shape in expected)
+
+
+def placed(table: Any, origin: Floats, units: Floats) -> Floats:
+    """Samples in the units of the clusters; none is so far away that the square of its distance would overflow.
+
+    >>> placed(np.array([[3.0], [1e300]]), np.array([1.0]), np.array([2.0])).tolist()
+    [[1.0], [1e+100]]
+    """
+    with np.errstate(over="ignore"):
+        return np.clip((np.asarray(table, dtype=np.float64) - origin) / units, -FARTHEST, FARTHEST)
 
 
 class Kept(NamedTuple):

@@ -17,10 +17,11 @@ import numpy as np
 from scipy.special import ndtr
 from scipy.stats import chi2
 
+from .._features.units import power_of_two
 from .._kernels.dip import dips
 from .._utils.arrays import Floats, Subset
 from .._utils.cache import cached
-from .._utils.progress import Progress
+from .._utils.progress import Progress, Verbosity
 from ._modes import critical_bandwidths
 
 Draw = Literal["normal", "uniform"]
@@ -31,6 +32,8 @@ N_NULL = 100_000
 N_NULL_BANDWIDTH = 20_000
 # Must be increased when a statistic changes, so that older cached values are not used any more.
 NULL_VERSION = 1
+# The largest ratio of two standard deviations, so that its square is finite.
+MOST_SIGMAS = 1e150
 # Number of values that are simulated in one block.
 BLOCK_VALUES = 2**21
 
@@ -42,9 +45,11 @@ class Screening(NamedTuple):
     p_values: Floats
 
 
-def screen(table: Floats, test: str, noise_variance: float | None = None) -> Screening:
+def screen(table: Floats, test: str, noise_variance: float | None = None, *, verbose: Verbosity = "auto") -> Screening:
     """Test each column of a table of shape (n_samples, n_features)."""
-    return variance_test(table, noise_variance) if test == "variance" else SHAPE_TESTS[test](table)
+    if test == "variance":
+        return variance_test(table, noise_variance)
+    return SHAPE_TESTS[test](table, verbose=verbose)
 
 
 # ---------------------------------------------------------------- statistics
@@ -105,7 +110,9 @@ def absolute_moment(table: Floats) -> Floats:
 
 def dip_statistics(table: Floats) -> Floats:
     """Dip statistic of each column."""
-    return dips(np.ascontiguousarray(np.sort(table, axis=0).T))
+    # In another unit, which changes no digit: slopes over very small differences would overflow.
+    scaled = table * power_of_two(np.ptp(table, axis=0))
+    return dips(np.ascontiguousarray(np.sort(scaled, axis=0).T))
 
 
 # ---------------------------------------------------------------- p-values
@@ -117,10 +124,12 @@ def null_statistics(
     *statistics: Callable[[Floats], Floats],
     draw: Draw = "normal",
     n_null: int | None = None,
+    verbose: Verbosity = "auto",
 ) -> Floats:
     """Simulate statistics of normal or uniform columns, and cache them on disk for each number of samples.
 
-    The result has the shape (n_null, n_statistics); by default, n_null is N_NULL.
+    The result has the shape (n_null, n_statistics); by default, n_null is N_NULL. With thousands of samples, this takes
+    tens of seconds the first time.
     """
     count = N_NULL if n_null is None else min(n_null, N_NULL)
 
@@ -131,7 +140,7 @@ def null_statistics(
         step = max(1, BLOCK_VALUES // n_samples)
         sizes = [min(step, count - first) for first in range(0, count, step)]
         made = []
-        for size in Progress("auto").track(sizes, f"null distribution for {n_samples} samples", len(sizes)):
+        for size in Progress(verbose).track(sizes, f"null distribution for {n_samples} samples", len(sizes)):
             block = values((n_samples, size))
             made.append(np.column_stack([each(block) for each in statistics]))
         return np.concatenate(made)
@@ -150,11 +159,17 @@ def upper_test(
     statistic: Callable[[Floats], Floats],
     draw: Draw = "normal",
     n_null: int | None = None,
+    verbose: Verbosity = "auto",
 ) -> Screening:
     """Test whether a statistic is larger than that of noise."""
-    null = null_statistics(name, len(table), statistic, draw=draw, n_null=n_null)[:, 0]
+    null = null_statistics(name, len(table), statistic, draw=draw, n_null=n_null, verbose=verbose)[:, 0]
     statistics = statistic(table)
     return Screening(statistics, share_above(null, statistics))
+
+
+def ks_null(n_samples: int, verbose: Verbosity = "auto") -> Floats:
+    """Kolmogorov-Smirnov statistics of normal columns."""
+    return null_statistics("ks", n_samples, ks_statistics, verbose=verbose)[:, 0]
 
 
 def ks_test(table: Floats, null: Floats) -> Screening:
@@ -171,14 +186,14 @@ def ks_test(table: Floats, null: Floats) -> Screening:
     return Screening(statistics, share_above(null, statistics))
 
 
-def moment_test(table: Floats) -> Screening:
+def moment_test(table: Floats, verbose: Verbosity = "auto") -> Screening:
     """Test of skewness and kurtosis, for noise of unknown variance (Verzelen and Arias-Castro).
 
     Clusters of unequal sizes make a column skewed, and clusters of equal sizes make it flat. The statistic is based on
     the smaller of the two two-sided p-values, whose own null distribution is simulated as well; it is reported as
     -log10 of this p-value.
     """
-    null = null_statistics("moments", len(table), skewness, kurtosis)
+    null = null_statistics("moments", len(table), skewness, kurtosis, verbose=verbose)
 
     def smaller(skew: Floats, flat: Floats) -> Floats:
         by_skew = share_above(np.abs(null[:, 0]), np.abs(skew))
@@ -203,13 +218,14 @@ def variance_test(table: Floats, noise_variance: float | None) -> Screening:
         noise = float(np.median(sigmas)) / np.sqrt(chi2.median(degrees) / degrees)
     else:
         noise = float(np.sqrt(noise_variance))
-    statistics = degrees * (sigmas / noise) ** 2
+    with np.errstate(over="ignore"):
+        statistics = degrees * np.minimum(sigmas / noise, MOST_SIGMAS) ** 2
     return Screening(statistics, chi2.sf(statistics, degrees))
 
 
 # The tests that know nothing of the variance of the noise.
-SHAPE_TESTS: dict[str, Callable[[Floats], Screening]] = {
-    "ks": lambda table: ks_test(table, null_statistics("ks", len(table), ks_statistics)[:, 0]),
+SHAPE_TESTS: dict[str, Callable[..., Screening]] = {
+    "ks": lambda table, verbose="auto": ks_test(table, ks_null(len(table), verbose)),
     "moments": moment_test,
     "skewness": partial(upper_test, name="skewness", statistic=asymmetry),
     "kurtosis": partial(upper_test, name="kurtosis", statistic=flatness),

@@ -321,7 +321,7 @@ class IIFLearn(CompleteNumbers, NearestCluster, SparseClusterer):
             check_pairs(type(self).__name__, len(raw))
         rng, features = rng_of(self.random_state), reading.source.features()
         n, table = len(raw), standardized(raw)
-        screening, subset = influential(raw)
+        screening, subset = influential(raw, self.verbose)
         vectors = leading(table[:, subset], k - 1)[0]
         labels = kmeans(Rows(vectors, np.ones(vectors.shape[1])), k, rng, n_starts=int(self.n_init))
         embedded = Embedded(table, self.embedding, k, int(self.n_init))

@@ -15,17 +15,17 @@ from .._features.features import Rows
 from .._utils.arrays import Floats, Subset
 from .._utils.checks import check_count
 from .._utils.parameters import rng_of
+from .._utils.progress import Verbosity
 from ._base import SparseClusterer
 from ._clusters import NClusters
 from ._mixins import CompleteNumbers, NearestCluster
-from ._result import Array, Order, Result, have_shapes
+from ._result import Array, Order, Result, have_shapes, placed
 from ._screening import (
     Screening,
     by_higher_criticism,
     higher_criticism,
-    ks_statistics,
+    ks_null,
     ks_test,
-    null_statistics,
     spreads,
     standardized,
 )
@@ -44,7 +44,7 @@ class Projected(NamedTuple):
 
     def placed(self, values: Sequence[Any]) -> Floats:
         """Return the squared distance of each sample to each center."""
-        at = ((np.column_stack(values) - self.means) / self.units) @ self.directions
+        at = placed(np.column_stack(values), self.means, self.units) @ self.directions
         return ((at[:, None, :] - self.centers) ** 2).sum(axis=2)
 
     def nearest(self, values: Sequence[Any]) -> npt.NDArray[np.intp]:
@@ -53,7 +53,7 @@ class Projected(NamedTuple):
 
     def explained(self, values: Sequence[Any]) -> float:
         """1 - sum of squared distances to the nearest center / total sum of squares, in the projection."""
-        at = ((np.column_stack(values) - self.means) / self.units) @ self.directions
+        at = placed(np.column_stack(values), self.means, self.units) @ self.directions
         return float(1.0 - self.placed(values).min(axis=1).sum() / (at**2).sum())
 
     def is_for(self, n_chosen: int, k: int) -> bool:
@@ -92,6 +92,9 @@ class IFPCA(CompleteNumbers, NearestCluster, SparseClusterer):
         Number of starts of K-means.
     random_state : int, RandomState instance or None, default=0
         Seed of K-means. The simulated null distribution has a fixed seed and is always the same.
+    verbose : bool or "auto", default="auto"
+        Whether to show progress. "auto" shows it on a terminal if the fit takes more than two seconds. With thousands
+        of samples, simulating the null distribution takes tens of seconds; it is then kept on disk for later fits.
 
     Attributes
     ----------
@@ -148,6 +151,7 @@ class IFPCA(CompleteNumbers, NearestCluster, SparseClusterer):
         core_agreement: float | None = 0.9,
         n_init: int = 30,
         random_state: int | np.random.RandomState | None = 0,
+        verbose: Verbosity = "auto",
     ) -> None:
         self.n_clusters = n_clusters
         self.max_clusters = max_clusters
@@ -156,6 +160,7 @@ class IFPCA(CompleteNumbers, NearestCluster, SparseClusterer):
         self.core_agreement = core_agreement
         self.n_init = n_init
         self.random_state = random_state
+        self.verbose = verbose
 
     def _check(self) -> None:
         super()._check()
@@ -164,7 +169,7 @@ class IFPCA(CompleteNumbers, NearestCluster, SparseClusterer):
     def _solve(self, reading: Reading, k: int) -> Result:
         table = self._complete_table(reading)
         rng = rng_of(self.random_state)
-        screening, subset = influential(table)
+        screening, subset = influential(table, self.verbose)
         vectors, directions = leading(standardized(table[:, subset]), k - 1)
         labels = kmeans(Rows(vectors, np.ones(vectors.shape[1])), k, rng, n_starts=int(self.n_init))
         centers = means(vectors, labels, k)
@@ -184,9 +189,9 @@ class IFPCA(CompleteNumbers, NearestCluster, SparseClusterer):
         return Result(reading.source.features(), labels, subset, k, arrays=arrays, clusters=clusters)
 
 
-def influential(table: Floats) -> tuple[Screening, Subset]:
+def influential(table: Floats, verbose: Verbosity = "auto") -> tuple[Screening, Subset]:
     """Test each feature by the Kolmogorov-Smirnov statistic, and choose features by higher criticism."""
-    screening = ks_test(table, null_statistics("ks", len(table), ks_statistics)[:, 0])
+    screening = ks_test(table, ks_null(len(table), verbose))
     return screening, by_higher_criticism(screening.p_values, len(table))
 
 

@@ -20,7 +20,7 @@ from ._base import SparseClusterer
 from ._clusters import NClusters
 from ._mixins import CompleteNumbers, NearestCluster
 from ._projected import FEWEST, Climb, candidates_of, climb, distances_to, information, nearest_of, values_to_compare
-from ._result import Array, Order, Result, have_shapes
+from ._result import Array, Order, Result, have_shapes, placed
 from ._screening import spreads
 
 # The largest number of runs by which values of `n_dimensions` are compared; the chosen one is run `n_init` times.
@@ -41,7 +41,7 @@ class ProjectedMedoids(NamedTuple):
     typical: Floats
 
     def _apart(self, values: Sequence[Any]) -> tuple[Floats, Labels]:
-        at = (np.column_stack(values) - self.origin) / self.units
+        at = placed(np.column_stack(values), self.origin, self.units)
         apart = distances_to(at, self.medoids, self.own > 0)
         return apart, nearest_of(apart, np.column_stack([distances_from(at, medoid) for medoid in self.medoids]))
 
@@ -192,6 +192,8 @@ class PROCLUS(CompleteNumbers, NearestCluster, SparseClusterer):
     >>> [np.unique(found.labels_[part]).tolist() for part in (slice(30), slice(30, 60))]
     [[0], [1]]
     """
+
+    _any_unit = True
 
     def __init__(
         self,

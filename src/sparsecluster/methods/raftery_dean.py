@@ -22,7 +22,7 @@ from ._clusters import NClusters
 from ._criteria.choice import Choice, warn
 from ._criteria.refit import fit_each
 from ._mixins import CompleteNumbers, SoftMemberships
-from ._result import Array, NoClustersError, Order, Result, have_shapes
+from ._result import Array, NoClustersError, Order, Result, have_shapes, placed
 from ._screening import spreads
 from ._stepwise import Direction, Evidence, Proposal, Regression, Search, Stepwise
 
@@ -75,7 +75,7 @@ class GaussianComponents(NamedTuple):
 
     def memberships(self, values: Sequence[Any]) -> Floats:
         """Return the probability of each cluster for each sample."""
-        at = (np.column_stack(values) - self.origin) / self.units
+        at = placed(np.column_stack(values), self.origin, self.units)
         joint = np.log(self.shares) * np.ones((len(at), 1))
         for c, (mean, scale) in enumerate(zip(self.means, self.scales, strict=True)):
             apart = (at - mean) * scale if scale.ndim == 1 else (at - mean) @ scale
@@ -88,7 +88,7 @@ class GaussianComponents(NamedTuple):
 
     def explained(self, values: Sequence[Any]) -> float:
         """1 - sum of squared distances to the mean of the most probable cluster / sum of squared distances to 0."""
-        at = (np.column_stack(values) - self.origin) / self.units
+        at = placed(np.column_stack(values), self.origin, self.units)
         return float(1.0 - ((at - self.means[self.nearest(values)]) ** 2).sum() / (at**2).sum())
 
     def is_for(self, n_chosen: int, k: int) -> bool:
@@ -230,6 +230,8 @@ class RafteryDean(CompleteNumbers, SoftMemberships, SparseClusterer):
     >>> [(step.action, step.name) for step in found.steps_ if step.accepted]
     [('add', 'x1'), ('add', 'x0'), ('add', 'x2'), ('add', 'x3')]
     """
+
+    _any_unit = True
 
     def __init__(
         self,

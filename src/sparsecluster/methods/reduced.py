@@ -188,6 +188,8 @@ class ReducedClustering(CompleteNumbers, SoftMemberships, SparseClusterer):
     (2, 3)
     """
 
+    _any_unit = True
+
     def __init__(
         self,
         n_clusters: NClusters = 3,

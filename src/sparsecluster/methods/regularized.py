@@ -22,7 +22,7 @@ from .._utils.progress import Verbosity
 from ._base import SparseClusterer
 from ._clusters import NClusters
 from ._mixins import CompleteNumbers, NearestCluster
-from ._result import Array, NoClustersError, Order, Result, have_shapes
+from ._result import Array, NoClustersError, Order, Result, have_shapes, placed
 from ._screening import spreads, standardized
 
 # The penalties that are compared, as in the authors' code.
@@ -124,7 +124,7 @@ class ShrunkenCenters(NamedTuple):
     centers: Floats
 
     def _apart(self, values: Sequence[Any]) -> Floats:
-        at = (np.column_stack(values) - self.origin) / self.units
+        at = placed(np.column_stack(values), self.origin, self.units)
         return (at[:, None, :] - self.centers) ** 2
 
     def nearest(self, values: Sequence[Any]) -> npt.NDArray[np.intp]:
@@ -133,7 +133,7 @@ class ShrunkenCenters(NamedTuple):
 
     def explained(self, values: Sequence[Any]) -> float:
         """1 - sum of squared distances to the nearest center / sum of squared distances to the origin."""
-        at = (np.column_stack(values) - self.origin) / self.units
+        at = placed(np.column_stack(values), self.origin, self.units)
         return float(1.0 - self._apart(values).sum(axis=2).min(axis=1).sum() / (at**2).sum())
 
     def is_for(self, n_chosen: int, k: int) -> bool:

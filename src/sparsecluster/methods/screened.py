@@ -15,6 +15,7 @@ from .._features.features import Features
 from .._utils.arrays import Floats, Subset
 from .._utils.checks import check_choice, check_count, check_number, frames_in_package, is_auto
 from .._utils.parameters import rng_of
+from .._utils.progress import Verbosity
 from .._utils.text import brief
 from ._base import SparseClusterer
 from ._clusters import NClusters
@@ -93,6 +94,9 @@ class ScreenedClustering(CompleteNumbers, NearestCluster, SparseClusterer):
         Number of starts of the clusterer.
     random_state : int, RandomState instance or None, default=0
         Seed of the random numbers. Pass an int for the same result on every run, or None for a new seed every time.
+    verbose : bool or "auto", default="auto"
+        Whether to show progress. "auto" shows it on a terminal if the fit takes more than two seconds. With thousands
+        of samples, simulating the null distribution takes tens of seconds; it is then kept on disk for later fits.
 
     Attributes
     ----------
@@ -170,6 +174,7 @@ class ScreenedClustering(CompleteNumbers, NearestCluster, SparseClusterer):
         standardize: bool = True,
         n_init: int = 20,
         random_state: int | np.random.RandomState | None = 0,
+        verbose: Verbosity = "auto",
     ) -> None:
         self.n_clusters = n_clusters
         self.max_clusters = max_clusters
@@ -185,6 +190,7 @@ class ScreenedClustering(CompleteNumbers, NearestCluster, SparseClusterer):
         self.standardize = standardize
         self.n_init = n_init
         self.random_state = random_state
+        self.verbose = verbose
 
     def _check(self) -> None:
         super()._check()
@@ -209,7 +215,7 @@ class ScreenedClustering(CompleteNumbers, NearestCluster, SparseClusterer):
         features = reading.source.features()
         clusterer = self._clusterer(features)
         alpha, rng = self._alpha(*table.shape), rng_of(self.random_state)
-        screening = screen(table, self.test, self.noise_variance)
+        screening = screen(table, self.test, self.noise_variance, verbose=self.verbose)
         subset = self._passed(screening, len(table), alpha)
         arrays = {
             "statistics_": Array(screening.statistics, ("feature",), np.nan),

@@ -190,6 +190,8 @@ class XieMixture(PenalizedMixture):
         self.variance_form = variance_form
 
     _own_variances: ClassVar[bool] = True
+    # Variances are drawn to 1 and features that are not chosen have the variance 1, so that units must not be far off.
+    _raw_limits = (1e-24, 1e24)
 
     def _check(self) -> None:
         super()._check()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from functools import cache
+from hashlib import sha256
 from importlib.resources import files
 from typing import Any
 
@@ -54,10 +56,13 @@ def report_page(result: dict[str, Any]) -> str:
     result = _shown(result)
     own = files(__package__)
     css = own.joinpath("report.css").read_text(encoding="utf-8")
-    script = "\n".join(own.joinpath("script", f"{name}.js").read_text(encoding="utf-8") for name in SCRIPT)
+    parts = [own.joinpath("script", f"{name}.js").read_text(encoding="utf-8") for name in SCRIPT]
+    script = "\n".join(['"use strict";', "(() => {", *parts, "})();"])
+    # Browsers run only the script with this hash, so that no script could be slipped in by data.
+    script_hash = "sha256-" + b64encode(sha256(script.encode()).digest()).decode()
     data = {key: value for key, value in result.items() if key not in WRITTEN}
     try:
-        return _template().render(result, data=data, css=css, script=script)
+        return _template().render(result, data=data, css=css, script=script, script_hash=script_hash)
     except UndefinedError as error:
         raise ValueError(f"The summary of the result is incomplete: {error}.") from error
 

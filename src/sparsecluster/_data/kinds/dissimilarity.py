@@ -16,6 +16,7 @@ import numpy as np
 
 from ..._features.features import Features
 from ..._features.matrices import Matrices, MatrixFeatures
+from ..._features.units import SMALLEST
 from ..._utils.arrays import Floats, Subset, Table
 from ..._utils.text import brief
 from ..check_matrices import check_matrix
@@ -77,6 +78,8 @@ class Dissimilarity(ABC):
         Whether the codes are numbers, ranks of ordered levels, or names of levels.
     levels : tuple or None
         The values that the codes 0, 1, ... stand for; None if the codes are the values.
+    power : int
+        The power of `extent` that is the largest dissimilarity.
     """
 
     name: ClassVar[str]
@@ -85,6 +88,7 @@ class Dissimilarity(ABC):
     codes_are_names: ClassVar[bool] = False
     keeps_numbers: bool = False
     is_tried: ClassVar[bool] = True
+    power: ClassVar[int] = 1
 
     # ------------------------------------------------------------ reading
 
@@ -122,18 +126,21 @@ class Dissimilarity(ABC):
 
     def tells_apart(self, codes: Table, column: str) -> bool:
         """Whether some of the values differ; an error if the results of `pairs` are not dissimilarities."""
-        observed = np.unique(codes[~np.isnan(codes)])
-        # From the smallest to the largest, so that the order of the rows makes no difference.
-        tried = observed[np.unique(np.linspace(0, observed.size - 1, min(observed.size, VALUES_TRIED)).astype(int))]
+        tried = some_of(codes)
         if tried.size < 2:
             return True
         matrix = self.try_pairs(tried, column)
         check_matrix(matrix, f"The metric of column {brief(column)} on {tried.size} of its values")
-        return bool((matrix > 0).any())
+        return bool((matrix >= SMALLEST).any())
 
     def try_pairs(self, tried: Table, column: str) -> Floats:
         """`pairs` of a few values, before anything else is computed, so that errors can be explained."""
         return self.pairs(tried, tried)
+
+    def extent(self, codes: Table) -> float:
+        """How far apart the values are: their largest dissimilarity, as far as a few of them show it."""
+        tried = some_of(codes)
+        return float(np.nanmax(self.pairs(tried, tried)))
 
     @property
     def comparison(self) -> Hashable:
@@ -240,6 +247,13 @@ class PairMeasure:
         return len(self.members)
 
 
+def some_of(codes: Table) -> Table:
+    """A few different values, from the smallest to the largest, so that the order of the rows makes no difference."""
+    observed = np.unique(codes[~np.isnan(codes)])
+    places = np.linspace(0, observed.size - 1, min(observed.size, VALUES_TRIED)).astype(int)
+    return np.asarray(observed[np.unique(places)])
+
+
 def observed_by_cluster(codes: Table, labels: Any, k: int) -> list[Any]:
     """The observed values of each cluster."""
     observed = ~np.isnan(codes)
@@ -256,7 +270,7 @@ def missing_in(values: Any) -> Any:
 
 def values_of(codes: Table, levels: tuple[Any, ...]) -> Any:
     """The levels that the codes stand for; None for missing values."""
-    places = np.where(np.isnan(codes), len(levels), codes).astype(int)
+    places = np.where(np.isfinite(codes), codes, len(levels)).astype(int)
     return np.array([*levels, None], dtype=object)[places]
 
 

@@ -8,6 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from ..._features.coordinates import Block, level_block
+from ..._features.units import power_of_two
 from ..._utils.arrays import Floats, Table
 from ..._utils.text import brief
 from ..content import Content, is_missing
@@ -30,7 +31,8 @@ def codes_of(content: Content, levels: tuple[Any, ...], unknown: float) -> Float
     if content.numbers is not None and levels and all(isinstance(level, float | int) for level in levels):
         numbers, known = content.numbers, np.array(levels, dtype=np.float64)
         places = np.minimum(np.searchsorted(known, numbers), known.size - 1)
-        return np.where(np.isnan(numbers), np.nan, np.where(known[places] == numbers, places, unknown))
+        # Infinity is no level: it keeps its value, so that it is refused as in columns of numbers.
+        return np.where(np.isfinite(numbers), np.where(known[places] == numbers, places, unknown), numbers)
     values = content.numbers.tolist() if content.numbers is not None else content.values
     assert values is not None
     codes: dict[Any, float] = {level: float(code) for code, level in enumerate(levels)}
@@ -95,6 +97,9 @@ class Hamming(Dissimilarity):
     def pairs(self, left: Table, right: Table) -> Floats:
         return (left[:, None] != right[None, :]).astype(np.float64)
 
+    def extent(self, codes: Table) -> float:
+        return 1.0
+
     def block(self, codes: Floats) -> Block:
         """The corners of a simplex, one per level."""
         return level_block(codes)
@@ -135,7 +140,11 @@ class Ordinal(Dissimilarity):
         if content.numbers is not None and self.levels and all(isinstance(each, float | int) for each in self.levels):
             # A number between two levels gets a rank between theirs.
             known = np.array(self.levels, dtype=np.float64)
-            return np.interp(content.numbers, known, np.arange(known.size))
+            # In a unit in which the differences between levels can be divided by.
+            unit = power_of_two(np.abs(known[np.isfinite(known)]).max(initial=0.0))
+            with np.errstate(over="ignore", invalid="ignore"):
+                ranks = np.interp(content.numbers * unit, known * unit, np.arange(known.size))
+            return np.where(np.isinf(content.numbers), content.numbers, ranks)
         return codes_of(content, self.levels, np.nan)
 
     def pairs(self, left: Table, right: Table) -> Floats:

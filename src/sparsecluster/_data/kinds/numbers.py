@@ -16,6 +16,10 @@ from ..._utils.text import brief
 from ..content import Content
 from .dissimilarity import Dissimilarity, observed_by_cluster, register
 
+# New values count as no farther away than this many times the range of the fitted ones, so that squares stay finite and
+# clusters can be told apart from there.
+FARTHEST = 1e6
+
 # ---------------------------------------------------------------- all numbers
 
 
@@ -35,6 +39,9 @@ class Numbers(Dissimilarity):
 
     def encode(self, content: Content, column: str) -> Floats:
         return numbers_in(content, column)
+
+    def extent(self, codes: Table) -> float:
+        return float(np.nanmax(codes) - np.nanmin(codes))
 
 
 def numbers_in(content: Content, column: str) -> Floats:
@@ -83,7 +90,10 @@ class MeanMeasure:
         return cls(origin + means, float(known.max() - origin))
 
     def __call__(self, new: Table) -> Floats:
-        return np.asarray(((np.asarray(new, dtype=np.float64)[:, None] - self.means) / self.unit) ** 2)
+        far = FARTHEST * self.unit
+        low, high = np.fmin.reduce(self.means) - far, np.fmax.reduce(self.means) + far
+        near = np.clip(np.asarray(new, dtype=np.float64), low, high)
+        return np.asarray(((near[:, None] - self.means) / self.unit) ** 2)
 
     def check(self) -> int:
         means = self.means
@@ -100,6 +110,7 @@ class SquaredEuclidean(Numbers):
     """delta(x, y) = (x - y)^2."""
 
     words = "squared difference"
+    power = 2
     has_center = True
     is_tried = False
     features = staticmethod(coordinate_features)
@@ -148,12 +159,16 @@ class SortedMeasure:
         return cls(runs, sums, halves, origin)
 
     def __call__(self, new: Table) -> Floats:
+        far = FARTHEST * max((run[-1] for run in self.runs if run.size), default=0.0)
+        near = np.clip(np.asarray(new, dtype=np.float64) - self.origin, -far, far)
         clusters = zip(self.runs, self.sums, self.halves, strict=True)
-        columns = [mean_distance(new - self.origin, run, sums) - half for run, sums, half in clusters]
+        columns = [mean_distance(near, run, sums) - half for run, sums, half in clusters]
         return np.where(np.isnan(new)[:, None], np.nan, np.column_stack(columns))
 
     def check(self) -> int:
-        if not len(self.runs) == len(self.sums) == len(self.halves):
+        shapes = [each.shape for each in self.sums]
+        is_row = all(run.ndim == 1 for run in self.runs)
+        if not is_row or len(self.halves) != len(self.runs) or shapes != [(run.size + 1,) for run in self.runs]:
             raise ValueError("the sorted values of the clusters are inconsistent")
         return len(self.runs)
 

@@ -47,6 +47,7 @@ class NumberTable(NamedTuple):
             np.arange(columns.size),
             source.standardize,
             has_missing=False,
+            unit=source.unit,
         ).take(everyone, k)
         return None if other is None else replace(self.reading, source=other, n_samples=len(values))
 

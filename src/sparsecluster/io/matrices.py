@@ -1,0 +1,201 @@
+"""Reading arrays and matrices: NumPy, H5AD and Matrix Market files."""
+
+from __future__ import annotations
+
+import io
+import math
+import zipfile
+from collections import Counter
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+
+from .._data.names import DefaultNames
+from . import limits
+from ._shared import Matrix, Options, Table, read_with
+from .limits import FileError, check_held
+from .sources import Source
+from .text import decoded
+
+HEADERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
+
+
+def numpy(source: Source, options: Options) -> Table:
+    """Read an array, or from an archive the array X or the only one. Nothing is unpickled."""
+    import pandas as pd
+
+    def read() -> Any:
+        handle = source.handle()
+        if zipfile.is_zipfile(handle):
+            return _of_archive(handle, source)
+        with open(handle, "rb") if isinstance(handle, str) else handle as file:
+            return _array(file, file.seek(0, 2), source)
+
+    array = read_with("numpy", source, read)
+    if array.ndim != 2 or array.dtype.names:
+        raise FileError(
+            f"{source.name} must contain an array of two dimensions; got an array of shape {array.shape}"
+            f"{' with named fields' if array.dtype.names else ''}."
+        )
+    if 0 in array.shape:
+        raise FileError(f"{source.name} contains no data: its array has the shape {array.shape}.")
+    return Table(pd.DataFrame(array, columns=DefaultNames(array.shape[1])[:]), [])
+
+
+def _of_archive(handle: Any, source: Source) -> Any:
+    with zipfile.ZipFile(handle) as archive:
+        names = [name.removesuffix(".npy") for name in archive.namelist()]
+        key = "X" if "X" in names else names[0] if len(names) == 1 else None
+        if key is None:
+            raise FileError(f"{source.name} must contain an array X or only one array; got {', '.join(names)}.")
+        with archive.open(archive.infolist()[names.index(key)]) as file:
+            content = source.content_of(file, source.limit // limits.COPIES)
+    return _array(io.BytesIO(content), len(content), source)
+
+
+def _array(file: IO[bytes], size: int, source: Source) -> Any:
+    """Read an array from a file of so many bytes."""
+    file.seek(0)
+    version = np.lib.format.read_magic(file)
+    if version not in HEADERS:
+        raise FileError(f"{source.name} has version {version} of NumPy's format, which is not read. Save it again.")
+    shape, _, dtype = HEADERS[version](file)
+    if dtype.hasobject:
+        raise FileError(f"{source.name} contains Python objects, which are not read (allow_pickle=False).")
+    claimed = math.prod(shape) * max(1, dtype.itemsize)
+    check_held(claimed, size - file.tell(), source.name, f"an array of shape {shape}")
+    source.check(limits.COPIES * claimed)
+    file.seek(0)
+    return np.lib.format.read_array(file, allow_pickle=False)
+
+
+def h5ad(source: Source, options: Options) -> Matrix:
+    """Read the matrix X of an AnnData file and the tables that describe its rows and columns."""
+
+    def read() -> Matrix:
+        import h5py
+
+        try:
+            from anndata.io import read_elem
+        except ImportError:
+            # Until version 0.10.
+            from anndata.experimental import read_elem
+
+        with h5py.File(source.handle(), "r") as file:
+            for part in ("X", "obs", "var"):
+                if part not in file:
+                    raise FileError(f"{source.name} has no part {part!r}, which an H5AD file must have.")
+            check_stored(file, source)
+            obs, var = read_elem(file["obs"]), read_elem(file["var"])
+            shape = tuple(int(each) for each in getattr(file["X"], "shape", None) or file["X"].attrs["shape"])
+            if shape != (len(obs), len(var)):
+                raise FileError(
+                    f"{source.name} is damaged: X has the shape {shape}, but there are {len(obs)} samples and "
+                    f"{len(var)} features."
+                )
+            X = read_elem(file["X"])
+        if hasattr(X, "check_format"):
+            # Positions beyond the matrix would make compiled code read foreign memory.
+            X.check_format(full_check=True)
+        return Matrix(X, list(map(str, obs.index)), list(map(str, var.index)), obs, [])
+
+    matrix: Matrix = read_with("anndata", source, read)
+    return matrix
+
+
+def check_stored(file: Any, source: Source) -> None:
+    """Check the shapes of the arrays in an HDF5 file against what is stored."""
+    import h5py
+
+    needed = 0
+    for part in ("X", "obs", "var"):
+        found: list[Any] = [file[part]] if isinstance(file[part], h5py.Dataset) else []
+        if not found:
+            file[part].visititems(lambda _, each, kept=found: kept.append(each))
+        for each in found:
+            if not isinstance(each, h5py.Dataset) or not each.shape:
+                continue
+            if each.is_virtual or each.external:
+                raise FileError(f"{source.name}: {each.name} is stored in another file. Write the data in one file.")
+            claimed = math.prod(each.shape) * each.dtype.itemsize
+            is_packed = each.id.get_create_plist().get_nfilters() > 0
+            most = each.id.get_storage_size() * (limits.MOST_DEFLATED if is_packed else 1)
+            check_held(claimed, most, source.name, f"an array {each.name} of shape {each.shape}")
+            needed += limits.COPIES * claimed + limits.NAME * math.prod(each.shape) * each.dtype.hasobject
+    source.check(needed)
+
+
+def matrix_market(source: Source, options: Options) -> Matrix:
+    """Read a Matrix Market file. In the 10x Genomics format, genes are in rows, and the names are in separate files."""
+    import pandas as pd
+    import scipy.sparse
+    from scipy.io import mminfo, mmread
+
+    def read() -> Any:
+        handle = source.handle()
+        check_matrix(mminfo(handle), source.size() if source.is_plain else handle.seek(0, 2), source)
+        if not source.is_plain:
+            handle.seek(0)
+        return scipy.sparse.csc_array(mmread(handle))
+
+    matrix: Any = read_with("scipy", source, read)
+    words = (("genes", "features"), ("barcodes", "cells"))
+    genes, cells = (_beside(source, each, count) for each, count in zip(words, matrix.shape, strict=True))
+    in_rows = genes is not None or cells is not None
+    if not in_rows:
+        cells, genes = (_beside(source, each, count) for each, count in zip(words[::-1], matrix.shape, strict=True))
+    X = matrix.T.tocsc() if in_rows else matrix
+    n, p = X.shape
+    notes = ["The matrix is transposed: it has genes in rows, as in the 10x Genomics format."] if in_rows else []
+    about = pd.DataFrame(index=pd.RangeIndex(n))
+    return Matrix(X, cells or DefaultNames(n, ""), genes or DefaultNames(p), about, notes)
+
+
+def check_matrix(info: tuple[Any, ...], size: int, source: Source) -> None:
+    """Check the header of a Matrix Market file: the shortest line of an entry is "1 1", and of a value "0"."""
+    rows, columns, entries, form, _, symmetry = info
+    what = f"a matrix of {rows:,} x {columns:,} with {entries:,} stored value{'s' * (entries != 1)}"
+    if not rows or not columns:
+        raise FileError(f"{source.name} contains no data: it has no rows or no columns.")
+    if form == "array":
+        stored = rows * columns if symmetry == "general" else rows * (rows - 1) // 2
+        check_held(2 * stored - 1, size, source.name, what)
+        source.check(limits.MATRIX_VALUE * rows * columns)
+        return
+    check_held(4 * entries - 1, size, source.name, what)
+    if rows + columns > limits.MOST_EMPTY * entries + limits.SMALL:
+        raise FileError(f"{source.name} claims to contain {what}, so it is nearly empty. Check its header.")
+    source.check(limits.MATRIX_ENTRY * entries * (1 + (symmetry != "general")) + limits.MATRIX_LINE * (rows + columns))
+
+
+def _beside(source: Source, words: tuple[str, ...], count: int) -> list[str] | None:
+    """Return the names in a file next to the matrix, if there is one with the right number of lines."""
+    folder = source.path.parent if source.path else Path()
+    for word in words:
+        for file in (folder / f"{word}.tsv", folder / f"{word}.tsv.gz", folder / f"{word}.txt"):
+            if file.is_file():
+                content = Source(str(file), file, source.limit).read(limits.TEXT_WORD)
+                if content.count(b"\n") in (count, count - 1):
+                    rows = [line.split("\t") for line in decoded(content, str(file), None).splitlines()]
+                    if len(rows) == count:
+                        return unique([row[1] if len(row) > 1 else row[0] for row in rows])
+    return None
+
+
+def unique(names: list[str]) -> list[str]:
+    """Append a number to each name that occurred before, so that all names are different.
+
+    >>> unique(["a", "b", "a"])
+    ['a', 'b', 'a-1']
+    """
+    taken, seen, made = set(names), Counter[str](), []
+    for name in names:
+        number = seen[name]
+        new = name
+        while number and (new := f"{name}-{number}") in taken:
+            number += 1
+        taken.add(new)
+        seen[name] = number + 1
+        made.append(new)
+    return made

@@ -1,0 +1,123 @@
+"""What is read: regular files, compressed or not, pipes and standard input, none of them further than memory allows."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import lzma
+import os
+import stat
+import sys
+import zlib
+from contextlib import nullcontext
+from pathlib import Path
+from typing import IO, Any, NamedTuple
+
+from .limits import FileError, check_memory, shown
+
+# Functions that open compressed files, by extension.
+OPENERS: dict[str, Any] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
+# Other compressed files, which are not read.
+PACKED = (".zst", ".zip")
+# Errors that mean that compressed data are damaged, besides those of the operating system.
+DAMAGED = (EOFError, lzma.LZMAError, zlib.error)
+# What has a name in the file system but cannot be read as a file.
+NOT_READ = {
+    stat.S_IFDIR: "is a folder. Give the name of a file.",
+    stat.S_IFSOCK: "is a socket. Give the name of a file.",
+    stat.S_IFBLK: "is a disk, not a file on it. Give the name of a file.",
+}
+CHUNK = 2**20
+
+
+class Source(NamedTuple):
+    """A file or stream to read.
+
+    Attributes
+    ----------
+    name : str
+        Its name in messages.
+    path : Path or None
+        The file; None for standard input.
+    limit : int
+        The memory that reading may take, in bytes.
+    """
+
+    name: str
+    path: Path | None
+    limit: int
+
+    @property
+    def opener(self) -> Any:
+        """The function that opens it if it is compressed, else None."""
+        return None if self.path is None else OPENERS.get(self.path.suffix.lower())
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether it is a regular file that is not compressed, which other packages may open by its name."""
+        return self.path is not None and self.path.is_file() and self.opener is None
+
+    def size(self) -> int:
+        """Return the number of bytes of a regular file."""
+        assert self.path is not None
+        return self.path.stat().st_size
+
+    def handle(self) -> Any:
+        """Return the name of a plain file, or else the content as a file in memory."""
+        return str(self.path) if self.is_plain else io.BytesIO(self.read())
+
+    def check(self, needed: float, advice: str = "") -> None:
+        """Refuse to go on if this needs more memory than the limit."""
+        check_memory(needed, self.limit, self.name, advice)
+
+    def read(self, per_byte: int = 1) -> bytes:
+        """Return the decompressed content. `per_byte` is the memory that each byte of it will need in the end."""
+        if self.is_plain:
+            self.check(self.size() * per_byte)
+        try:
+            with self._opened() as file:
+                return self.content_of(file, self.limit // per_byte)
+        except PermissionError:
+            raise FileError(f"{self.name} cannot be read: permission denied.") from None
+        except (OSError, *DAMAGED) as error:
+            if self.opener is None:
+                raise FileError(f"{self.name} cannot be read: {getattr(error, 'strerror', None) or error}.") from error
+            raise FileError(
+                f"{self.name} cannot be decompressed: it is incomplete or damaged, or its extension is wrong."
+            ) from error
+
+    def _opened(self) -> Any:
+        if self.path is None:
+            return nullcontext(sys.stdin.buffer)
+        return (self.opener or open)(self.path, "rb")
+
+    def content_of(self, file: IO[bytes], most: int) -> bytes:
+        """Return the content of an open file, but give up when it is larger than `most`."""
+        kept, size = io.BytesIO(), 0
+        while chunk := file.read(CHUNK):
+            size += len(chunk)
+            if size > most:
+                raise FileError(
+                    f"Reading {self.name} needs more than {shown(self.limit)} of memory, which is the limit. Leave out "
+                    "columns, use another format, or raise the limit with --max-memory."
+                )
+            kept.write(chunk)
+        return kept.getvalue()
+
+
+def source_of(given: str | Path, limit: int) -> Source:
+    """Return the source that a name stands for, "-" being standard input, after a check that it can be read."""
+    if str(given) == "-":
+        return Source("standard input", None, limit)
+    name, path = str(given), Path(given)
+    try:
+        status = os.stat(path)
+    except FileNotFoundError:
+        raise FileError(f"There is no file {name}.") from None
+    except (OSError, ValueError) as error:
+        raise FileError(f"{name} cannot be read: {getattr(error, 'strerror', None) or error}.") from None
+    refused = NOT_READ.get(stat.S_IFMT(status.st_mode))
+    if refused:
+        raise FileError(f"{name} {refused}")
+    return Source(name, path, limit)
