@@ -17,6 +17,7 @@ import joblib
 from .._utils.files import writing
 from .._utils.parallel import one_thread_blas
 from .._utils.progress import Progress
+from .._utils.text import brief
 from .._version import __version__
 from .experiment import Cell, Experiment, Job, Row, Setting, values_of
 
@@ -183,7 +184,9 @@ def do(experiment: Experiment, task: Job, setting: Setting) -> Record:
             rows = experiment.run(task, setting)
     except DataNotFoundError:
         # The message names folders of this machine, and tables are published.
-        return Record(task, [], time.perf_counter() - began, f"{NO_DATA} {task.cell.get('data')!r} on this machine")
+        return Record(
+            task, [], time.perf_counter() - began, f"{NO_DATA} {brief(task.cell.get('data'))} on this machine"
+        )
     except (ValueError, ArithmeticError, MemoryError, ImportError) as error:
         return Record(task, [], time.perf_counter() - began, f"{type(error).__name__}: {error}")
     return Record(task, rows, time.perf_counter() - began)

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from .._utils.checks import listed
+from .._utils.text import brief
 from .limits import TEXT_BYTE, TEXT_ROW, TEXT_VALUE, TEXT_WORD, FileError
 from .sources import Source
 
@@ -279,9 +280,9 @@ def checked_signs(delimiter: str | None, decimal: str | None) -> str | None:
     for option, given in (("--delimiter", sign), ("--decimal", decimal)):
         if given and (len(given) != 1 or given in '"\r\n' or given.isalnum() or ord(given) > 127):
             raise FileError(f"{option} must be a single sign that is neither a letter, a digit nor a quotation mark; "
-                            f"got {given!r}.")  # fmt: skip
+                            f"got {brief(given)}.")  # fmt: skip
     if sign and sign == decimal:
-        raise FileError(f"--delimiter and --decimal must be different signs; both are {sign!r}.")
+        raise FileError(f"--delimiter and --decimal must be different signs; both are {brief(sign)}.")
     return sign
 
 
@@ -296,7 +297,7 @@ def header_of(text: str, form: TextForm) -> list[str]:
 def repeated(names: Iterable[str]) -> list[str]:
     """Return a note on column names that occur more than once, which pandas makes different."""
     twice = [name for name, count in Counter(names).items() if count > 1 and name.strip()]
-    told = f"These column names are repeated, so numbers were appended, as in {twice[0] + '.1'!r}" if twice else ""
+    told = f"These column names are repeated, so numbers were appended, as in {brief(twice[0] + '.1')}" if twice else ""
     return [f"{told}: {listed(twice)}."] if twice else []
 
 
