@@ -97,6 +97,13 @@ def test_a_summary_of_something_else_is_no_result(tmp_path, content):
 
 
 @pytest.mark.parametrize("command", WRITING)
+def test_standard_output_in_the_place_of_a_folder_is_refused(tmp_path, monkeypatch, command):
+    monkeypatch.chdir(tmp_path)
+    told = run(command, "none.csv", *WRITING[command], "--out", "-", code=2).stderr
+    assert "Results are written into a folder, not to standard output" in told
+
+
+@pytest.mark.parametrize("command", WRITING)
 def test_a_file_or_a_place_in_a_file_is_refused_before_the_table_is_read(tmp_path, command):
     (tmp_path / "file").write_text("mine")
     for place in ("file", "file/out"):
@@ -177,6 +184,15 @@ def test_a_table_and_a_page_can_go_to_standard_output(folder):
     assert page.rstrip().endswith("</html>")
     model, data = folder / "out" / "model.json", folder / "table.csv"
     assert run("predict", model, data, "--out", "-").stdout == run("predict", model, data).stdout
+
+
+def test_a_place_for_results_of_experiments_that_cannot_be_written_is_named(tmp_path):
+    (tmp_path / "file").write_text("")
+    told = run(
+        "reproduce", "figure-convergence", "--repeats", 1, "--jobs", 1, "--out", tmp_path / "file", code=2
+    ).stderr
+    assert told.startswith(f"Error: {tmp_path / 'file'}{os.sep}")
+    assert "is a file, not a folder" in told
 
 
 @pytest.mark.parametrize("command", ["predict", "report", "simulate"])

@@ -23,7 +23,7 @@ NumPy, H5AD and Matrix Market files; text files may be compressed (.gz, .bz2, .x
 The exit code is 0 on success, {WRONG_INPUT} if the command or its input is wrong, with a one-line message that explains
 what to do ([Errors](errors.md)), {BUG} after an error in the package itself, and {INTERRUPTED} after Ctrl-C. With the
 environment variable `{DEBUG}=1`, the traceback of an error is printed as well. If the program that reads the output
-ends first, as in `sparsecluster fit table.csv | head -1`, the command ends without an error, with its results written.
+ends first, as in `sparsecluster fit table.csv | head`, the command ends without an error, with its results written.
 
 The folder of a result changes all at once: `fit` and `compare` write into a hidden folder beside it and exchange the
 two, so that a command that is interrupted leaves the old result or the new one. Files of your own in the folder stay

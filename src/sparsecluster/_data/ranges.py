@@ -12,6 +12,7 @@ import numpy as np
 
 from .._features.units import power_of_two
 from .._utils.arrays import Floats
+from .._utils.text import brief
 from .reading import COLUMNS, MATRICES, Reading
 from .source import MatrixSource, TableSource
 
@@ -72,5 +73,5 @@ def refuse_spreads(reading: Reading, spreads: Floats, limits: Floats, words: tup
         why, advice = (each.format(what=what) for each in words)
         raise ValueError(
             f"{why} must be between {limits[0, j]:.3g} and {limits[1, j]:.3g}; that of {what} "
-            f"{reading.names[source.columns[j]]!r} is {spreads[j]:.3g}. {advice}"
+            f"{brief(reading.names[source.columns[j]])} is {spreads[j]:.3g}. {advice}"
         )

@@ -62,6 +62,8 @@ def check_place(folder: Path, kind: Kind, force: bool = False) -> None:
     WriteError
         If nothing can be written there.
     """
+    if str(folder) == "-":
+        raise ValueError("Results are written into a folder, not to standard output: choose a name for it.")
     with writing(folder):
         target = _target(folder)
         if target.parent.is_dir():

@@ -14,8 +14,10 @@ from typing import Any, NamedTuple
 
 import joblib
 
+from .._utils.files import writing
 from .._utils.parallel import one_thread_blas
 from .._utils.progress import Progress
+from .._utils.text import brief
 from .._version import __version__
 from .experiment import Cell, Experiment, Job, Row, Setting, values_of
 
@@ -127,7 +129,7 @@ def mend(table: Path) -> None:
 
 def append(table: Path, entry: dict[str, Any]) -> None:
     """Append one line and wait until it is on disk."""
-    with table.open("ab") as file:
+    with writing(table), table.open("ab") as file:
         file.write(json.dumps(_finite(entry), ensure_ascii=False, allow_nan=False, default=_plain).encode() + b"\n")
         file.flush()
         os.fsync(file.fileno())
@@ -194,7 +196,9 @@ def do(experiment: Experiment, task: Job, setting: Setting) -> Record:
             rows = experiment.run(task, setting)
     except DataNotFoundError:
         # The message names folders of this machine, and tables are published.
-        return Record(task, [], time.perf_counter() - began, f"{NO_DATA} {task.cell.get('data')!r} on this machine")
+        return Record(
+            task, [], time.perf_counter() - began, f"{NO_DATA} {brief(task.cell.get('data'))} on this machine"
+        )
     except (ValueError, ArithmeticError, MemoryError, ImportError) as error:
         return Record(task, [], time.perf_counter() - began, f"{type(error).__name__}: {error}")
     return Record(task, rows, time.perf_counter() - began)
@@ -246,9 +250,10 @@ def run(
     """
     setting = setting or Setting()
     progress = progress or Progress(verbose=False)
-    folder.mkdir(parents=True, exist_ok=True)
     table = table_of(experiment, folder, setting)
-    mend(table)
+    with writing(table):
+        folder.mkdir(parents=True, exist_ok=True)
+        mend(table)
     # Tasks that failed are run again: a missing package or file may be there now.
     done = {record.task.key for record in load(table).records if record.error is None}
     wanted = experiment.tasks(repeats or experiment.repeats_of(setting.variant), seed, methods, cells)

@@ -6,6 +6,7 @@ import re
 import zipfile
 from typing import Any
 
+from .._utils.text import brief
 from . import limits
 from ._shared import Frame, Options, Reader, Table, read_with
 from .limits import FileError, check_held
@@ -36,8 +37,8 @@ def excel(source: Source, options: Options) -> Table:
             check_archive(handle, source)
         with pd.ExcelFile(handle) as book:
             if options.sheet is not None and options.sheet not in book.sheet_names:
-                listed = ", ".join(map(repr, book.sheet_names))
-                raise FileError(f"{source.name} has no sheet {options.sheet!r}; its sheets are {listed}.")
+                listed = ", ".join(map(brief, book.sheet_names))
+                raise FileError(f"{source.name} has no sheet {brief(options.sheet)}; its sheets are {listed}.")
             sheet = options.sheet or book.sheet_names[0]
             check_sheet(getattr(book.book[sheet], "_worksheet_path", None), handle, source, str(sheet))
             header = book.parse(sheet, header=None, nrows=1)
@@ -54,7 +55,7 @@ def check_archive(handle: Any, source: Source) -> None:
     with zipfile.ZipFile(handle) as archive:
         for each in archive.infolist():
             most = limits.MOST_DEFLATED * (each.compress_size + 100)
-            check_held(each.file_size, most, source.name, f"{limits.shown(each.file_size)} in {each.filename!r}")
+            check_held(each.file_size, most, source.name, f"{limits.shown(each.file_size)} in {brief(each.filename)}")
         source.check(sum(each.file_size for each in archive.infolist()), "Save the table as CSV or Parquet")
 
 
@@ -75,8 +76,8 @@ def check_sheet(path: str | None, handle: Any, source: Source, sheet: str) -> No
             rest = part[cut:] if cut >= 0 and part.find(b">", cut) < 0 else b""
     if rows * columns > limits.MOST_EMPTY * cells + limits.SMALL:
         raise FileError(
-            f"{source.name}: the sheet {sheet!r} has cells as far as row {rows:,} and column {columns:,}, but only "
-            f"{cells:,} cells in all. Delete the cells that are far from the table."
+            f"{source.name}: the sheet {brief(sheet)} has cells as far as row {rows:,} and column {columns:,}, but "
+            f"only {cells:,} cells in all. Delete the cells that are far from the table."
         )
     source.check(limits.EXCEL_CELL * cells + limits.EXCEL_PLACE * rows * columns, "Save the table as CSV or Parquet")
 

@@ -6,7 +6,7 @@ import os
 import re
 from pathlib import Path
 
-from .._utils.text import one_line
+from .._utils.text import brief, one_line
 
 # The share of the machine's memory that reading may take unless a limit is given. Fitting needs the rest.
 SHARE_OF_MACHINE = 0.75
@@ -85,7 +85,7 @@ def memory_limit(given: int | str | None = None) -> int:
     if not parts or not factor or float(parts[1]) * factor < 1:
         raise ValueError(
             'The memory limit (--max-memory) must be a number of bytes, or a number with a unit such as "4GB" or '
-            f'"512MiB"; got {given!r}.'
+            f'"512MiB"; got {brief(given)}.'
         )
     return int(float(parts[1]) * factor)
 

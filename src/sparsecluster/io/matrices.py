@@ -12,6 +12,7 @@ from typing import IO, Any
 import numpy as np
 
 from .._data.names import DefaultNames
+from .._utils.text import brief
 from . import limits
 from ._shared import Matrix, Options, Table, read_with
 from .limits import FileError, check_held
@@ -86,7 +87,7 @@ def h5ad(source: Source, options: Options) -> Matrix:
         with h5py.File(source.handle(), "r") as file:
             for part in ("X", "obs", "var"):
                 if part not in file:
-                    raise FileError(f"{source.name} has no part {part!r}, which an H5AD file must have.")
+                    raise FileError(f"{source.name} has no part {brief(part)}, which an H5AD file must have.")
             check_stored(file, source)
             obs, var = read_elem(file["obs"]), read_elem(file["var"])
             shape = tuple(int(each) for each in getattr(file["X"], "shape", None) or file["X"].attrs["shape"])

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from .._utils.checks import listed
+from .._utils.text import brief, shortened
 from ._shared import Frame, Matrix, Options
 from .formats import reader_for
 from .limits import FileError, memory_limit
@@ -99,7 +100,9 @@ def read_table(
         _check_column(frame, truth, name, "--truth")
         kept = _known(frame[truth], truth, name)
         frame = frame.drop(columns=truth)
-        notes.append(f"Column {truth!r} contains the true groups. It is used for comparison only, not for clustering.")
+        notes.append(
+            f"Column {brief(truth)} contains the true groups. It is used for comparison only, not for clustering."
+        )
     for column in drop:
         _check_column(frame, column, name, "--drop")
         frame = frame.drop(columns=column)
@@ -121,8 +124,12 @@ def _check_unique(names: Any, name: str, what: str) -> None:
 def _check_column(frame: Frame, column: str, name: str, option: str) -> None:
     if column not in frame.columns:
         near = difflib.get_close_matches(column, list(frame.columns), n=1)
-        hint = f" Did you mean {near[0]!r}?" if near else f" Its columns are {', '.join(frame.columns[:5])}, ..."
-        raise FileError(f"{option} must name a column of {name}; got {column!r}.{hint}")
+        hint = (
+            f" Did you mean {brief(near[0])}?"
+            if near
+            else f" Its columns are {', '.join(map(shortened, frame.columns[:5]))}, ..."
+        )
+        raise FileError(f"{option} must name a column of {name}; got {brief(column)}.{hint}")
 
 
 def _with_ids(frame: Frame, id_column: str | None, name: str, notes: list[str], others: set[Any]) -> Frame:
@@ -131,18 +138,22 @@ def _with_ids(frame: Frame, id_column: str | None, name: str, notes: list[str], 
         _check_column(frame, id_column, name, "--id")
     elif frame.shape[1] > 1 and frame.columns[0] not in others and _names_rows(frame.iloc[:, 0]):
         id_column = frame.columns[0]
-        notes.append(f"Column {id_column!r} contains a different text in every row, so it is used as the row names.")
+        notes.append(
+            f"Column {brief(id_column)} contains a different text in every row, so it is used as the row names."
+        )
     if id_column is None:
         return frame
     ids = frame[id_column].astype(str)
     if frame[id_column].isna().any():
         raise FileError(
-            f"{name}: column {id_column!r} must have an id in every row; {frame[id_column].isna().sum()} of "
+            f"{name}: column {brief(id_column)} must have an id in every row; {frame[id_column].isna().sum()} of "
             f"{len(frame)} are missing."
         )
     if ids.duplicated().any():
         twice = ids[ids.duplicated()].unique()[:5]
-        raise FileError(f"{name}: ids must be unique, but column {id_column!r} repeats {', '.join(map(repr, twice))}.")
+        raise FileError(
+            f"{name}: ids must be unique, but column {brief(id_column)} repeats {', '.join(map(brief, twice))}."
+        )
     return frame.drop(columns=id_column).set_index(ids.rename(None))
 
 
@@ -170,8 +181,8 @@ def _as_numbers(column: Any, name: str) -> Any:
         return pd.to_numeric(column)
     except (ValueError, TypeError) as error:
         raise FileError(
-            f"{name}: with --transpose, all values must be numbers, but column {column.name!r} contains text. If these "
-            "are the names of the features, set this column with --id."
+            f"{name}: with --transpose, all values must be numbers, but column {brief(column.name)} contains text. If "
+            "these are the names of the features, set this column with --id."
         ) from error
 
 
@@ -179,7 +190,7 @@ def _known(column: Any, truth: str, name: str) -> Any:
     """Return the column of the true groups after a check that none are missing."""
     if column.isna().any():
         raise FileError(
-            f"{name}: column {truth!r} (--truth) must have a group for every sample; {column.isna().sum()} of "
+            f"{name}: column {brief(truth)} (--truth) must have a group for every sample; {column.isna().sum()} of "
             f"{len(column)} are missing."
         )
     return column
@@ -204,7 +215,7 @@ def _of_matrix(
         return Loaded(X, ids, given.names, kept, notes)
     unknown = next((column for column in drop if column not in given.names), None)
     if unknown is not None:
-        raise FileError(f"--drop must name features of {name}; got {unknown!r}.")
+        raise FileError(f"--drop must name features of {name}; got {brief(unknown)}.")
     keep = [a for a, each in enumerate(given.names) if each not in drop]
     if not keep:
         raise FileError(f"{name} has no columns left to cluster by. Leave out fewer columns.")

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from .._utils.checks import listed
+from .._utils.text import brief
 from .limits import TEXT_BYTE, TEXT_ROW, TEXT_VALUE, TEXT_WORD, FileError
 from .sources import Source
 
@@ -285,9 +286,9 @@ def checked_signs(delimiter: str | None, decimal: str | None) -> str | None:
     for option, given in (("--delimiter", sign), ("--decimal", decimal)):
         if given and (len(given) != 1 or given in '"\r\n' or given.isalnum() or ord(given) > 127):
             raise FileError(f"{option} must be a single sign that is neither a letter, a digit nor a quotation mark; "
-                            f"got {given!r}.")  # fmt: skip
+                            f"got {brief(given)}.")  # fmt: skip
     if sign and sign == decimal:
-        raise FileError(f"--delimiter and --decimal must be different signs; both are {sign!r}.")
+        raise FileError(f"--delimiter and --decimal must be different signs; both are {brief(sign)}.")
     return sign
 
 
