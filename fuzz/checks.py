@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -12,15 +13,10 @@ from .make.names import MARKUP
 
 ROUNDING = 1e-9
 CURVES = re.compile(r".*_curve_$")
-ARRAYS = (
-    "feature_weights_",
-    "outlier_scores_",
-    "memberships_",
-    "mixture_weights_",
-    "p_values_",
-    "means_",
-    "variances_",
-)
+# Arrays that must be finite, except where their documentation says NaN: in columns that were left out, which have score
+# 0, and for samples in no cluster.
+ARRAYS = ("feature_weights_", "mixture_weights_")
+BY_COLUMN = ("p_values_", "statistics_", "means_", "variances_")
 # Text of a page or a file in which a number was not finite. A letter before or after makes it a part of a word.
 NOT_FINITE = re.compile(r"(?<![\w<&;./'-])[-+]?(nan|inf|infinity)(?![\w;:'-])", re.IGNORECASE)
 
@@ -58,10 +54,8 @@ def check_fit(case: Any, found: Any, n: int | None, *, has_gaps: bool) -> None:
     must(bool(inside[np.isfinite(scores)].all()), "feature_scores_", f"outside [0, 1]: {scores}")
     if getattr(found, "objective_", None) is not None:
         must(bool(np.isfinite(found.objective_)), "objective_", f"got {found.objective_}", "non-finite")
-    for name in ARRAYS:
-        array = getattr(found, name, None)
-        if array is not None:
-            must(_finite(array, has_gaps and name == "outlier_scores_"), name, f"got {array!r:.500}", "non-finite")
+    for name, array in _parts(found):
+        must(_finite(array), name, f"got {getattr(found, name)!r:.500}", "non-finite")
     weights = getattr(found, "feature_weights_", None)
     if weights is not None:
         must(bool((np.nan_to_num(weights) >= 0).all()), "feature_weights_", f"below 0: {weights!r:.300}")
@@ -74,6 +68,21 @@ def check_fit(case: Any, found: Any, n: int | None, *, has_gaps: bool) -> None:
             must(_finite(curve.values), name, f"values {curve.values}", "non-finite")
             must(_finite(curve.score), name, f"score {curve.score}", "non-finite")
             must(curve.error is None or _finite(curve.error), name, f"error {curve.error}", "non-finite")
+
+
+def _parts(found: Any) -> Iterator[tuple[str, Any]]:
+    """Iterate over the names of arrays and those parts of them that must be finite."""
+    used, inside = found.feature_scores_ != 0, found.labels_ >= 0
+    for name in ARRAYS:
+        if getattr(found, name, None) is not None:
+            yield name, getattr(found, name)
+    for name in BY_COLUMN:
+        if getattr(found, name, None) is not None:
+            yield name, np.asarray(getattr(found, name))[..., used]
+    if getattr(found, "memberships_", None) is not None:
+        yield "memberships_", found.memberships_[inside]
+    if getattr(found, "outlier_scores_", None) is not None:
+        yield "outlier_scores_", found.outlier_scores_[inside]
 
 
 def _finite(array: Any, gaps: bool = False) -> bool:
