@@ -21,7 +21,7 @@ BY_COLUMN = ("p_values_", "statistics_", "means_", "variances_")
 NOT_FINITE = re.compile(r"(?<![\w<&;./'-])[-+]?(nan|inf|infinity)(?![\w;:'-])", re.IGNORECASE)
 
 
-def check_fit(case: Any, found: Any, n: int | None, *, has_gaps: bool) -> None:
+def check_fit(case: Any, found: Any, n: int | None, *, gaps: bool) -> None:
     """Report every result of a fit that is not what it must be.
 
     Parameters
@@ -32,7 +32,7 @@ def check_fit(case: Any, found: Any, n: int | None, *, has_gaps: bool) -> None:
         The fitted estimator.
     n : int or None
         Number of samples, if it is known.
-    has_gaps : bool
+    gaps : bool
         Whether values may be missing, so that centers may be unknown.
     """
 
@@ -61,7 +61,7 @@ def check_fit(case: Any, found: Any, n: int | None, *, has_gaps: bool) -> None:
         must(bool((np.nan_to_num(weights) >= 0).all()), "feature_weights_", f"below 0: {weights!r:.300}")
     centers = getattr(found, "cluster_centers_", None)
     if centers is not None:
-        must(_finite(centers, has_gaps), "cluster_centers_", f"got {centers!r:.500}", "non-finite")
+        must(_finite(centers, gaps), "cluster_centers_", f"got {centers!r:.500}", "non-finite")
     for name in filter(CURVES.match, vars(found)):
         curve = getattr(found, name)
         if curve is not None:
@@ -131,6 +131,14 @@ def check_page(case: Any, page: str, where: str = "report", *, is_damaged: bool 
         if markup in page:
             place = page.index(markup)
             case.report("markup", f"The page contains {page[place - 50 : place + 50]!r}", f"page {where}")
+
+
+def has_gaps(X: Any) -> bool:
+    """Whether values may be missing in a table."""
+    try:
+        return bool(np.isnan(np.asarray(X.toarray() if hasattr(X, "toarray") else X, float)).any())
+    except (TypeError, ValueError, OverflowError):
+        return True
 
 
 def same_fit(one: Any, other: Any) -> str:
