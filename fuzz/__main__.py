@@ -10,6 +10,7 @@ from .areas import AREAS
 from .campaign import Plan, Report, Screen, run_campaign
 from .findings import OUT, grouped, save
 from .page import table_of, write_page
+from .processes import INTERRUPTED
 from .worker import limit_memory
 
 
@@ -45,7 +46,7 @@ def main() -> int:
     tell(report)
     if arguments.page:
         write_page(report, sys.argv[1:])
-    return 1 if report.findings else 0
+    return INTERRUPTED if report.interrupted else 1 if report.findings else 0
 
 
 def tell(report: Report) -> None:
@@ -67,8 +68,6 @@ def repeat(area: str, number: int, seed: str) -> int:
     """Run one case here, and print its script and its findings."""
     from .case import run_numbered
 
-    limit_memory()
-    faulthandler.enable()
     outcome = run_numbered(AREAS[area].run, area, number, seed)
     for group in grouped(outcome.findings):
         print(group.text(seed))
@@ -77,4 +76,6 @@ def repeat(area: str, number: int, seed: str) -> int:
 
 
 if __name__ == "__main__":
+    limit_memory()
+    faulthandler.enable()
     sys.exit(main())

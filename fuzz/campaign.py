@@ -149,9 +149,9 @@ class Worker:
         self.process.join()
 
     def close(self) -> None:
-        """Let the process end, or end it if it is busy."""
+        """Let the process end, or end it if it is busy or still starting."""
         self.connection.close()
-        self.process.join(0 if self.task else 10)
+        self.process.join(10 if self.is_ready and self.task is None else 0)
         if self.process.is_alive():
             self.kill()
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from .findings import Finding, saved_files
-from .rules import innermost, package_frame, why_not_clean
+from .rules import calling_frame, innermost, package_frame, why_not_clean
 
 # What every script of a case may use.
 IMPORTS = """\
@@ -86,12 +86,18 @@ class Case:
         self.script.append(source)
         if self.journal is not None:
             self.journal.write_text("\n".join(self.script) + "\n", encoding="utf-8", errors="backslashreplace")
-        with warnings.catch_warnings(record=True) as caught:
+        caught: dict[str, str] = {}
+
+        def note(message: Any, category: type[Warning], file: str, line: int, *_: Any) -> None:
+            if issubclass(category, RuntimeWarning):
+                caught.setdefault(_place(file, line, calling_frame()), str(message))
+
+        with warnings.catch_warnings():
             warnings.simplefilter("always")
+            warnings.showwarning = note
             error = self._executed(source)
-        for each in caught:
-            if issubclass(each.category, RuntimeWarning):
-                self.report("RuntimeWarning", str(each.message), f"{_short(each.filename)}:{each.lineno}")
+        for where, message in caught.items():
+            self.report("RuntimeWarning", message, where)
         if error is None:
             return True
         reason = why_not_clean(error, self.words)
@@ -113,10 +119,7 @@ class Case:
     def report_error(self, error: BaseException, reason: str, kind: str = "traceback") -> None:
         """Add a finding for an exception."""
         file, line, function = innermost(error)
-        where = f"{_short(file)}:{line} in {function}"
-        called = package_frame(error)
-        if called and called[0] != file:
-            where += f", called from {_short(called[0])}:{called[1]}"
+        where = _place(file, f"{line} in {function}", package_frame(error))
         kind = "memory" if isinstance(error, MemoryError) else kind
         text = "".join(traceback.format_exception(error, limit=-12, chain=False))
         self.report(kind, f"{type(error).__name__}: {error} ({reason})", where, type(error).__name__, text)
@@ -135,6 +138,12 @@ class Case:
     def one_in(self, count: int) -> bool:
         """Return True once in `count` times."""
         return self.rng.randrange(count) == 0
+
+
+def _place(file: str, line: int | str, ours: tuple[str, int, str] | None) -> str:
+    """Return a place in words, with the line of the package that leads there if it is in a library."""
+    called = f", called from {_short(ours[0])}:{ours[1]}" if ours and ours[0] != file else ""
+    return f"{_short(file)}:{line}{called}"
 
 
 def _short(file: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -12,20 +13,15 @@ from .make.names import MARKUP
 
 ROUNDING = 1e-9
 CURVES = re.compile(r".*_curve_$")
-ARRAYS = (
-    "feature_weights_",
-    "outlier_scores_",
-    "memberships_",
-    "mixture_weights_",
-    "p_values_",
-    "means_",
-    "variances_",
-)
+# Arrays that must be finite, except where their documentation says NaN: in columns that were left out, which have score
+# 0, and for samples in no cluster.
+ARRAYS = ("feature_weights_", "mixture_weights_")
+BY_COLUMN = ("p_values_", "statistics_", "means_", "variances_")
 # Text of a page or a file in which a number was not finite. A letter before or after makes it a part of a word.
 NOT_FINITE = re.compile(r"(?<![\w<&;./'-])[-+]?(nan|inf|infinity)(?![\w;:'-])", re.IGNORECASE)
 
 
-def check_fit(case: Any, found: Any, n: int | None, *, has_gaps: bool) -> None:
+def check_fit(case: Any, found: Any, n: int | None, *, gaps: bool) -> None:
     """Report every result of a fit that is not what it must be.
 
     Parameters
@@ -36,7 +32,7 @@ def check_fit(case: Any, found: Any, n: int | None, *, has_gaps: bool) -> None:
         The fitted estimator.
     n : int or None
         Number of samples, if it is known.
-    has_gaps : bool
+    gaps : bool
         Whether values may be missing, so that centers may be unknown.
     """
 
@@ -58,22 +54,35 @@ def check_fit(case: Any, found: Any, n: int | None, *, has_gaps: bool) -> None:
     must(bool(inside[np.isfinite(scores)].all()), "feature_scores_", f"outside [0, 1]: {scores}")
     if getattr(found, "objective_", None) is not None:
         must(bool(np.isfinite(found.objective_)), "objective_", f"got {found.objective_}", "non-finite")
-    for name in ARRAYS:
-        array = getattr(found, name, None)
-        if array is not None:
-            must(_finite(array, has_gaps and name == "outlier_scores_"), name, f"got {array!r:.500}", "non-finite")
+    for name, array in _parts(found):
+        must(_finite(array), name, f"got {getattr(found, name)!r:.500}", "non-finite")
     weights = getattr(found, "feature_weights_", None)
     if weights is not None:
         must(bool((np.nan_to_num(weights) >= 0).all()), "feature_weights_", f"below 0: {weights!r:.300}")
     centers = getattr(found, "cluster_centers_", None)
     if centers is not None:
-        must(_finite(centers, has_gaps), "cluster_centers_", f"got {centers!r:.500}", "non-finite")
+        must(_finite(centers, gaps), "cluster_centers_", f"got {centers!r:.500}", "non-finite")
     for name in filter(CURVES.match, vars(found)):
         curve = getattr(found, name)
         if curve is not None:
             must(_finite(curve.values), name, f"values {curve.values}", "non-finite")
             must(_finite(curve.score), name, f"score {curve.score}", "non-finite")
             must(curve.error is None or _finite(curve.error), name, f"error {curve.error}", "non-finite")
+
+
+def _parts(found: Any) -> Iterator[tuple[str, Any]]:
+    """Iterate over the names of arrays and those parts of them that must be finite."""
+    used, inside = found.feature_scores_ != 0, found.labels_ >= 0
+    for name in ARRAYS:
+        if getattr(found, name, None) is not None:
+            yield name, getattr(found, name)
+    for name in BY_COLUMN:
+        if getattr(found, name, None) is not None:
+            yield name, np.asarray(getattr(found, name))[..., used]
+    if getattr(found, "memberships_", None) is not None:
+        yield "memberships_", found.memberships_[inside]
+    if getattr(found, "outlier_scores_", None) is not None:
+        yield "outlier_scores_", found.outlier_scores_[inside]
 
 
 def _finite(array: Any, gaps: bool = False) -> bool:
@@ -122,6 +131,14 @@ def check_page(case: Any, page: str, where: str = "report", *, is_damaged: bool 
         if markup in page:
             place = page.index(markup)
             case.report("markup", f"The page contains {page[place - 50 : place + 50]!r}", f"page {where}")
+
+
+def has_gaps(X: Any) -> bool:
+    """Whether values may be missing in a table."""
+    try:
+        return bool(np.isnan(np.asarray(X.toarray() if hasattr(X, "toarray") else X, float)).any())
+    except (TypeError, ValueError, OverflowError):
+        return True
 
 
 def same_fit(one: Any, other: Any) -> str:

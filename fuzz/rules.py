@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import ast
 import re
+import sys
 import unicodedata
 from functools import cache
 from pathlib import Path
-from types import TracebackType
+from types import FrameType, TracebackType
 
 import sparsecluster
 
@@ -34,6 +35,14 @@ def innermost(error: BaseException) -> tuple[str, int, str]:
 def package_frame(error: BaseException) -> tuple[str, int, str] | None:
     """Return the innermost frame that belongs to the package."""
     return next((each for each in reversed(list(_frames(error.__traceback__))) if _is_ours(each[0])), None)
+
+
+def calling_frame() -> tuple[str, int, str] | None:
+    """Return the innermost frame of the package among those that are being executed."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and not _is_ours(frame.f_code.co_filename):
+        frame = frame.f_back
+    return None if frame is None else (frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name)
 
 
 def _frames(trace: TracebackType | None):

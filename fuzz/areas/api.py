@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from ..case import Case
-from ..checks import check_fit, check_labels, check_number, check_page, same_fit
+from ..checks import check_fit, check_labels, check_number, check_page, has_gaps, same_fit
+from ..make.names import names
 from ..make.parameters import call, source
 from ..make.tables import Table, table
 from ..snapshots import snapshot
@@ -73,7 +74,7 @@ def attack(case: Case, made: Table, estimator: str, parameters: dict[str, str], 
     unchanged(case, before, "fit")
     found = case.get("found")
     n = len(X) if hasattr(X, "__len__") and not hasattr(X, "tocsr") and made.metric is None else None
-    check_fit(case, found, n, has_gaps=_has_gaps(X))
+    check_fit(case, found, n, gaps=has_gaps(X))
     use(case, found, n)
     unchanged(case, before, "using the result")
     if hasattr(found, "predict") and (thorough or case.one_in(4)):
@@ -88,14 +89,6 @@ def attack(case: Case, made: Table, estimator: str, parameters: dict[str, str], 
         again(case, estimator, "")
     elif "n_jobs" in found.get_params() and case.one_in(8):
         again(case, estimator, ".set_params(n_jobs=2)")
-
-
-def _has_gaps(X: Any) -> bool:
-    """Whether values may be missing in a table."""
-    try:
-        return bool(np.isnan(np.asarray(X.toarray() if hasattr(X, "toarray") else X, float)).any())
-    except (TypeError, ValueError, OverflowError):
-        return True
 
 
 def unchanged(case: Case, before: Any, step: str) -> None:
@@ -160,7 +153,8 @@ def show(case: Case, before: Any) -> None:
         "from sparsecluster.report import report_page, summarize",
         "import json",
     )
-    if not case.do("view = inspect(found, X)"):
+    ids = names(case.rng, len(case.get("found").labels_), unique=False)
+    if not case.do("view = inspect(found, X)" if case.one_in(2) else f"view = inspect(found, X, {ids!r})"):
         return
     case.do("result = summarize(view)")
     case.do("text = json.dumps(result, allow_nan=False)")

@@ -18,7 +18,7 @@ from typing import NamedTuple
 from ..case import Case
 from ..processes import INTERRUPTED, OK, Ended, check_ended, command_line, ended, real, started
 from .commands import csv, put
-from .results import REPRODUCE, _has_force
+from .results import REPRODUCE, has_force
 
 Files = dict[str, bytes]
 FIT = ["fit", "table.csv", "--drop", "group", "--out", "out", "-q"]
@@ -51,7 +51,7 @@ def parts(folder: Path) -> list[str]:
 
 def forced(arguments: list[str]) -> list[str]:
     """Let `fit` replace an old result, if it has to be asked for that."""
-    return [*arguments, "--force"] if arguments[0] == "fit" and _has_force() else arguments
+    return [*arguments, "--force"] if arguments[0] == "fit" and has_force() else arguments
 
 
 @cache

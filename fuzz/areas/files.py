@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from ..case import Case, NotMadeError
-from ..checks import check_fit
+from ..checks import check_fit, has_gaps
 from ..make.files import file
 
 OPTIONS = (
@@ -45,12 +43,5 @@ def read(case: Case, name: str, option: str = "", *, thorough: bool = False) -> 
         fit = "make_method('sas', 2, n_features_to_select=1, n_init=2, n_alternatives=0).fit(loaded.X)"
         if case.do(f"found = {fit}"):
             case.counts["fits"] += 1
-            check_fit(case, case.get("found"), n, has_gaps=_has_gaps(loaded.X))
+            check_fit(case, case.get("found"), n, gaps=has_gaps(loaded.X))
             case.do("told = found.summary()")
-
-
-def _has_gaps(X: object) -> bool:
-    try:
-        return bool(np.isnan(np.asarray(X.toarray() if hasattr(X, "toarray") else X, float)).any())
-    except (TypeError, ValueError, OverflowError):
-        return True

@@ -47,7 +47,7 @@ def into(case: Case, before: str) -> None:
     FOLDERS[before](out)
     kept = out / "mine.txt"
     case.words.add("out")
-    done = invoke(case, FIT + (["--force"] if case.one_in(2) and _has_force() else []))
+    done = invoke(case, FIT + (["--force"] if case.one_in(2) and has_force() else []))
     if before == "a folder with other files" and (not kept.is_file() or kept.read_text() != "mine"):
         case.report("lost files", "A file of the user in the folder of the results is gone.", "fit --out")
     if before == "a link to a file" and (case.folder / "target").read_text() != "mine":
@@ -69,7 +69,7 @@ def complete(case: Case, out: Path) -> None:
 
 
 @cache
-def _has_force() -> bool:
+def has_force() -> bool:
     """Whether `fit` has an option to replace a result."""
     import inspect
 

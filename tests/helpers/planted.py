@@ -9,11 +9,13 @@ import warnings
 
 import numpy as np
 
+from fuzz import worker
 from fuzz.areas import AREAS, Area, api
 from fuzz.make.tables import Table
 from sparsecluster import SASClustering
 
 FIT = SASClustering.fit
+MOST_GROWTH = 2**28
 counted = itertools.count()
 PLAIN = ["rng = np.random.default_rng(0)", "X = rng.normal(size=(20, 4)) + 6.0 * (np.arange(20) % 2)[:, None]"]
 
@@ -32,7 +34,7 @@ def hang(self, X, y=None):
 
 def hog(self, X, y=None):
     if next(counted) == 0:
-        np.ones(300_000_000)
+        np.ones(MOST_GROWTH // 4)
     return FIT(self, X)
 
 
@@ -110,5 +112,6 @@ PLANTED = Area(run, 1, 1, "planted bugs", 20.0)
 
 
 def plant():
-    """Add the bugs as an area of the campaign."""
+    """Add the bugs as an area of the campaign, and lower the limit of memory, so that no machine is in trouble."""
     AREAS["planted"] = PLANTED
+    worker.MOST_GROWTH = MOST_GROWTH
