@@ -6,6 +6,7 @@ import io
 import math
 import zipfile
 from collections import Counter
+from contextlib import nullcontext
 from pathlib import Path
 from typing import IO, Any
 
@@ -49,7 +50,9 @@ def _of_archive(handle: Any, source: Source) -> Any:
         key = "X" if "X" in names else names[0] if len(names) == 1 else None
         if key is None:
             raise FileError(f"{source.name} must contain an array X or only one array; got {', '.join(names)}.")
-        with archive.open(archive.infolist()[names.index(key)]) as file:
+        member = archive.infolist()[names.index(key)]
+        source.check(limits.COPIES * member.file_size)
+        with archive.open(member) as file:
             content = source.content_of(file, source.limit // limits.COPIES)
     return _array(io.BytesIO(content), len(content), source)
 
@@ -134,8 +137,14 @@ def matrix_market(source: Source, options: Options) -> Matrix:
 
     def read() -> Any:
         handle = source.handle()
-        check_matrix(mminfo(handle), source.size() if source.is_plain else handle.seek(0, 2), source)
-        if not source.is_plain:
+        if not _ends_with_a_line(handle):
+            # SciPy reads foreign memory, and may crash, if the last line is cut off.
+            handle = io.BytesIO(source.read() + b"\n" if source.is_plain else handle.getvalue() + b"\n")
+        size = source.size() if isinstance(handle, str) else handle.getbuffer().nbytes
+        if not isinstance(handle, str):
+            handle.seek(0)
+        check_matrix(mminfo(handle), size, source)
+        if not isinstance(handle, str):
             handle.seek(0)
         return scipy.sparse.csc_array(mmread(handle))
 
@@ -150,6 +159,13 @@ def matrix_market(source: Source, options: Options) -> Matrix:
     notes = ["The matrix is transposed: it has genes in rows, as in the 10x Genomics format."] if in_rows else []
     about = pd.DataFrame(index=pd.RangeIndex(n))
     return Matrix(X, cells or DefaultNames(n, ""), genes or DefaultNames(p), about, notes)
+
+
+def _ends_with_a_line(handle: Any) -> bool:
+    """Whether a file, which is not empty, ends with a line end."""
+    with open(handle, "rb") if isinstance(handle, str) else nullcontext(handle) as file:
+        file.seek(-1, 2)
+        return bool(file.read(1) == b"\n")
 
 
 def check_matrix(info: tuple[Any, ...], size: int, source: Source) -> None:
