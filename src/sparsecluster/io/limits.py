@@ -23,8 +23,8 @@ CONTAINER_LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.l
 TEXT_BYTE, TEXT_VALUE, TEXT_ROW, TEXT_WORD = 6, 36, 64, 96
 # Excel: a cell of the sheet, and a place of the rectangle around the cells, which may be empty.
 EXCEL_CELL, EXCEL_PLACE = 80, 40
-# Matrix Market: a stored entry as a triplet and in two compressed forms, a value of a dense one, a row or column.
-MATRIX_ENTRY, MATRIX_VALUE, MATRIX_LINE = 52, 32, 16
+# Matrix Market: a stored entry as text, as a triplet and compressed, a value of a dense one, a row or column.
+MATRIX_ENTRY, MATRIX_VALUE, MATRIX_LINE = 64, 56, 16
 # Parquet and Feather: a value in Arrow and in pandas, and one that is a Python object in pandas.
 ARROW_VALUE, ARROW_OBJECT = 32, 140
 # NumPy and H5AD: how many copies are made, and a text of H5AD.

@@ -29,6 +29,8 @@ NOT_READ = {
     stat.S_IFBLK: "is a disk, not a file on it. Give the name of a file.",
 }
 CHUNK = 2**20
+# The length at which the name of a file is truncated in messages.
+LONGEST_NAME = 200
 
 
 class Source(NamedTuple):
@@ -111,6 +113,9 @@ def source_of(given: str | Path, limit: int) -> Source:
     if str(given) == "-":
         return Source("standard input", None, limit)
     name, path = str(given), Path(given)
+    if len(name) > LONGEST_NAME:
+        # Its end is the most telling part.
+        name = f"{name[: LONGEST_NAME // 2]}…{name[-LONGEST_NAME // 2 :]}"
     try:
         status = os.stat(path)
     except FileNotFoundError:
