@@ -242,7 +242,7 @@ class PairMeasure:
         infinite = np.flatnonzero(np.isinf(apart).any(axis=1))
         if infinite.size:
             raise ValueError(
-                f"The metric gives an infinite dissimilarity between the new value {new[infinite[0]]} and the values of "
+                f"The metric gives an infinite dissimilarity between the new value {new[infinite[0]]} and those of "
                 "fit. Replace the value, use NaN if it is missing, or change the metric."
             )
         return apart
