@@ -227,6 +227,13 @@ def test_samples_far_away_get_a_cluster_and_a_finite_score(name, less_work, one_
             np.testing.assert_allclose(found.predict_proba(new).sum(axis=1), 1.0)
 
 
+@pytest.mark.usefixtures("strict")
+def test_an_infinite_result_of_a_function_is_refused_with_the_value():
+    found = sas(metric=lambda x, y: (x - y) ** 2).fit(TABLE)
+    with refuses("infinite dissimilarity between the new value 1e\\+200", "NaN if it is missing"):
+        found.predict([[1e200, 0, 0, 0]])
+
+
 # ---------------------------------------------------------------- parts
 
 

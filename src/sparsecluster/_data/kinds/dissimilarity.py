@@ -236,9 +236,16 @@ class PairMeasure:
     def __call__(self, new: Any) -> Floats:
         observed = np.flatnonzero(~missing_in(new))
         apart = np.full((new.size, len(self.members)), np.nan)
-        for c, (members, half) in enumerate(zip(self.members, self.halves, strict=True)):
-            if members.size and observed.size:
-                apart[observed, c] = self.kind.pairs(new[observed], members).mean(axis=1) - half
+        with np.errstate(over="ignore"):
+            for c, (members, half) in enumerate(zip(self.members, self.halves, strict=True)):
+                if members.size and observed.size:
+                    apart[observed, c] = self.kind.pairs(new[observed], members).mean(axis=1) - half
+        infinite = np.flatnonzero(np.isinf(apart).any(axis=1))
+        if infinite.size:
+            raise ValueError(
+                f"The metric gives an infinite dissimilarity between the new value {new[infinite[0]]} and those of "
+                "fit. Replace the value, use NaN if it is missing, or change the metric."
+            )
         return apart
 
     def check(self) -> int:

@@ -23,17 +23,18 @@ CHECKED = 20
 def all_pairs(function: FunctionOfTwo, left: Any, right: Any) -> Floats:
     """function(x, y) for all x in `left` and y in `right`: in one call if it accepts arrays, else one by one."""
     rng = np.random.default_rng(0)
-    try:
-        with np.errstate(all="ignore"):
+    # Results that are not numbers are refused later, where the column is known.
+    with np.errstate(all="ignore"):
+        try:
             matrix = np.asarray(function(left[:, None], right[None, :]), dtype=np.float64)
-        if matrix.shape == (len(left), len(right)):
-            places = rng.integers([len(left), len(right)], size=(CHECKED, 2))
-            if all(matrix[i, j] == float(function(left[i], right[j])) for i, j in places):
-                return matrix
-    except Exception:
-        # A function may fail on arrays in any way; it only has to accept two values.
-        pass
-    return np.array([[float(function(x, y)) for y in right] for x in left]).reshape(len(left), len(right))
+            if matrix.shape == (len(left), len(right)):
+                places = rng.integers([len(left), len(right)], size=(CHECKED, 2))
+                if all(matrix[i, j] == float(function(left[i], right[j])) for i, j in places):
+                    return matrix
+        except Exception:
+            # A function may fail on arrays in any way; it only has to accept two values.
+            pass
+        return np.array([[float(function(x, y)) for y in right] for x in left]).reshape(len(left), len(right))
 
 
 @dataclass(frozen=True)
