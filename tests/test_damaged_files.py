@@ -282,3 +282,20 @@ def test_a_damaged_summary_is_refused_by_name(put, content):
     result = CliRunner().invoke(app, ["report", str(file)])
     assert result.exit_code == 2
     assert "summary.json is damaged" in result.stderr
+
+
+def test_an_arrow_file_whose_text_points_outside_of_the_file_is_refused(tmp_path):
+    import pyarrow as pa
+    import pyarrow.feather
+
+    file = tmp_path / "table.feather"
+    table = pa.table({"word": ["aaa", "bbb", "ccc", "ddd"], "x": [1.0, 2.0, 3.0, 4.0]})
+    pyarrow.feather.write_feather(table, str(file), compression="uncompressed")
+    places = np.array([0, 3, 6, 9, 12], "<i4")
+    content = file.read_bytes()
+    assert content.count(places.tobytes()) == 1
+    assert read_table(file).X.shape[0] == 4
+    places[-1] = 2**30
+    file.write_bytes(content.replace(np.array([0, 3, 6, 9, 12], "<i4").tobytes(), places.tobytes()))
+    with pytest.raises(FileError, match=r"table\.feather"):
+        read_table(file)

@@ -62,6 +62,8 @@ DAMAGED = {
     "all entries with too many values": HEAD + "3 3 2\n1 1 1 7\n2 2 1 7\n",
     "a position that is not whole": HEAD + "3 3 2\n1 1 1\n2.5 2 1\n",
     "a position of too many digits": HEAD + "3 3 2\n1 1 1\n" + "9" * 30 + " 2 1\n",
+    "a position that no whole number can be": HEAD + "3 3 2\n1 1 1\n1e308 2 1\n",
+    "a whole number that is none": HEAD.replace("real", "integer") + "3 3 2\n1 1 1\n2 2 1e308\n",
     "a word": HEAD + "3 3 2\n1 1 1\n2 2 x\n",
     "a value that is not a number": HEAD + "3 3 2\n1 1 1\n2 2 nan\n",
     "a quotation mark": HEAD + '3 3 2\n1 1 "1\n2 2 1\n',

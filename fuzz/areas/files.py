@@ -31,7 +31,7 @@ def run(case: Case, number: int) -> None:
 
 def read(case: Case, name: str, option: str = "", *, thorough: bool = False) -> None:
     """Read a file and check the result."""
-    case.words |= {name, "--transpose", "--drop", "--truth", "--id"}
+    case.words |= {name, "--transpose", "--drop", "--truth", "--id", "--decimal", "--delimiter"}
     if not case.do(f"loaded = read_table({name!r}{', ' if option else ''}{option})"):
         return
     case.counts["worked"] += 1

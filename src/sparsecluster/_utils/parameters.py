@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from .checks import check_bool, check_choice, check_count, check_jobs
+from .text import brief
 
 # The smallest whole number that is allowed for each parameter. Those in OPTIONAL may also be None.
 COUNTS = {"n_alternatives": 0, "n_permutations": 1, "n_bootstraps": 1, "max_iter": 1, "step": 1, "subsample": 1}
@@ -39,7 +40,18 @@ def check_parameters(given: Mapping[str, Any]) -> None:
     if given.get("verbose", "auto") != "auto":
         check_bool("verbose", given["verbose"], ' or "auto"')
     check_jobs(given.get("n_jobs"))
-    check_random_state(given.get("random_state"))
+    check_seed(given.get("random_state"))
+
+
+def check_seed(random_state: Any) -> None:
+    """Check a seed, a RandomState or None."""
+    try:
+        check_random_state(random_state)
+    except (ValueError, TypeError):
+        raise ValueError(
+            f"random_state must be a whole number in [0, {2**32 - 1}], a numpy.random.RandomState or None; got "
+            f"{brief(random_state)}."
+        ) from None
 
 
 def rng_of(random_state: Any) -> np.random.Generator:

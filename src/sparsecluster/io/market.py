@@ -130,8 +130,8 @@ def numbers(content: bytes, header: Header, types: dict[str, Any], name: str) ->
     if b"\0" in content:
         raise FileError(wrong)
     try:
-        with warnings.catch_warnings():
-            # pandas only warns of lines that are longer than expected.
+        # pandas compares whole numbers with what they were parsed from, and only warns of lines that are too long.
+        with np.errstate(invalid="ignore"), warnings.catch_warnings():
             warnings.simplefilter("error", pd.errors.ParserWarning)
             table = pd.read_csv(
                 body,
