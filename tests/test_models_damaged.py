@@ -1,5 +1,6 @@
 """A file that is not a model, or a damaged one, is refused in one line, whatever is in it."""
 
+import contextlib
 import copy
 import json
 import random
@@ -18,6 +19,8 @@ from sparsecluster.io.models import (
     as_dict,
     load_model,
 )
+from sparsecluster.methods.registry import METHODS
+from tests.helpers.methods import CORNERS, quick
 from tests.helpers.people import people
 
 pd = pytest.importorskip("pandas")
@@ -166,6 +169,17 @@ DAMAGES = {
     "fields that are a list": (("clusters", "fields"), [1, 2]),
     "fitted that is a list": (("fitted",), [1]),
     "parameters that are a list": (("parameters",), [1]),
+    "infinite means": (MEANS, {"array": [float("inf")] * 3, "kind": "f"}),
+    "a unit of zero": ((*FIRST, "measure", "fields", "unit"), 0.0),
+    "a spread that is no number": ((*FIRST, "spread"), {"float": "nan"}),
+    "a weight beyond all floats": ((*FIRST, "weight"), 10**400),
+    "labels that skip clusters": (("fitted", "labels_"), {"array": [0, 10**9], "kind": "i"}),
+    "no labels": (("fitted", "labels_"), {"array": [], "kind": "i"}),
+    "weights of other columns": (("fitted", "feature_weights_"), {"array": [1.0], "kind": "f"}),
+    "an objective that is text": (("fitted", "objective_"), "x"),
+    "more chosen features than columns": (("n_chosen",), 10**9),
+    "a curve without its scores": (("fitted", "core_curve_", "fields", "score"), {"array": [], "kind": "f"}),
+    "a curve whose choice is not on it": (("fitted", "core_curve_", "fields", "chosen"), 999),
     "a preset that is text": (("preset",), "expression"),
     "a preset that says nothing": (("preset",), {}),
 }
@@ -175,6 +189,68 @@ DAMAGES = {
 def test_a_model_whose_parts_do_not_fit_together_is_refused(refused, plain, what):
     path, value = DAMAGES[what]
     refused(changed({**plain, "preset": None}, *path, to=value))
+
+
+def measured(metric):
+    """What a file holds of a model of numbers that are compared in some way."""
+    found = SASClustering(3, n_features_to_select=4, metric=metric).fit(X.round())
+    return {**json.loads(json.dumps(as_dict(found))), "preset": None}
+
+
+MEASURE = (*FIRST, "measure", "fields")
+NUMBERS = {"array": [1.0, 2.0], "kind": "f"}
+
+
+@pytest.mark.parametrize(
+    ("metric", "field", "value"),
+    [
+        ("manhattan", "runs", 1e300),
+        ("manhattan", "runs", [1.0, 2.0, 3.0]),
+        ("manhattan", "runs", [NUMBERS] * 3),
+        ("manhattan", "sums", [NUMBERS] * 3),
+        ("manhattan", "halves", ["x"] * 3),
+        ("manhattan", "halves", [1.0]),
+        ("manhattan", "origin", {"float": "nan"}),
+        ("ordinal", "runs", [{"array": [[1.0]], "kind": "f"}] * 3),
+        ("hamming", "apart", NUMBERS),
+        ("hamming", "apart", {"array": [["x"]], "kind": "O"}),
+        ("hamming", "apart", 1e300),
+    ],
+)
+def test_a_measure_of_the_wrong_type_or_shape_is_refused(refused, metric, field, value):
+    assert "is damaged" in refused(changed(measured(metric), *MEASURE, field, to=value))
+
+
+NASTY = (None, True, -1, 1e300, 10**400, "x", [], {}, [[1]], {"float": "inf"}, {"list": []}, {"dict": {}}, NUMBERS)
+
+
+def places(value, path=()):
+    """The places in nested dicts and lists, of long lists the first only."""
+    yield path
+    inner = value.items() if isinstance(value, dict) else enumerate(value[:1]) if isinstance(value, list) else ()
+    for key, each in inner:
+        yield from places(each, (*path, key))
+
+
+@pytest.mark.parametrize("name", [name for name in METHODS if type(quick(name)).__name__ in ESTIMATORS])
+def test_a_model_with_anything_in_any_place_is_refused_or_works(tmp_path, name):
+    corners = CORNERS[:, ::3]
+    entry = {**json.loads(json.dumps(as_dict(quick(name).fit(corners)))), "preset": None}
+    rng, file, accepted = random.Random(name), tmp_path / "model.json", 0
+    every = [path for path in places(entry) if path]
+    for path in rng.sample(every, min(len(every), 80)):
+        made = here = copy.deepcopy(entry)
+        for key in path[:-1]:
+            here = here[key]
+        here[path[-1]] = rng.choice(NASTY)
+        file.write_text(json.dumps(made))
+        with contextlib.suppress(ModelError), np.errstate(all="ignore"):
+            found = load_model(file)
+            accepted += 1
+            assert found.predict(corners).shape == (len(corners),)
+            found.score(corners)
+            found.summary()
+    assert accepted < len(every)
 
 
 @pytest.mark.parametrize("depth", [50, 300, 600, 900, 990])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -120,6 +120,15 @@ class TuningCurve:
         """The gap that other objectives, one per value, would have had."""
         sign = 1.0 if self.kind == "between" else -1.0
         return sign * (log_objective(objective, self.values, self.kind) - self.details["reference"])
+
+    def where_finite(self) -> TuningCurve:
+        """The curve without the values at which there was nothing to evaluate, so that the criterion is infinite."""
+        kept = np.isfinite(self.score)
+        if kept.all():
+            return self
+        details = {name: each[kept] for name, each in self.details.items()}
+        error = None if self.error is None else self.error[kept]
+        return replace(self, values=self.values[kept], score=self.score[kept], error=error, details=details)
 
     def frame(self) -> pd.DataFrame:
         """The curve as a table.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import sys
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from numbers import Integral, Real
 
 import numpy as np
@@ -36,8 +37,10 @@ def check_count(name: str, value: object, low: int, high: int | None = None, adv
 
 def check_number(name: str, value: object, allowed: str, fits: Callable[[float], bool], advice: str = "") -> float:
     """Check that a value is a number for which `fits` is true. `allowed` describes such numbers in words."""
-    if isinstance(value, Real) and not isinstance(value, bool | np.bool_) and fits(float(value)):
-        return float(value)
+    if isinstance(value, Real) and not isinstance(value, bool | np.bool_):
+        with suppress(OverflowError):  # a whole number that is too large for a float
+            if fits(float(value)):
+                return float(value)
     raise ValueError(f"{name} must be {allowed}; got {brief(value)}.{advice and ' ' + advice}")
 
 

@@ -175,12 +175,15 @@ def described(loaded: Any, metric: str) -> tuple[list[dict[str, Any]], list[str]
     """Return a description of each column, and notes on possible problems."""
     import scipy.sparse
 
+    from .._data.kinds import KINDS
+    from .._utils.checks import check_choice
     from ..inspection.view import describe_columns
 
     if scipy.sparse.issparse(loaded.X):
         sparse: Any = loaded.X
         share = sparse.nnz / max(1, sparse.shape[0] * sparse.shape[1])
         return [], [f"The table is a sparse matrix, in which {share:.1%} of the values are not zero."]
+    check_choice("--metric", metric, ["auto", *KINDS])
     columns = describe_columns(loaded.X, loaded.names, metric)
     constant = [column["name"] for column in columns if column["values"] < 2]
     missing = [column["name"] for column in columns if column["missing"] > MOSTLY_MISSING]

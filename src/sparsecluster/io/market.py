@@ -61,8 +61,8 @@ def header_of(content: bytes, name: str) -> Header:
     is_known = len(words) == 5 and words[:2] == ["%%matrixmarket", "matrix"]
     if not is_known or words[2] not in FORMS or words[3] not in NUMBERS or words[4] not in SYMMETRIES:
         raise FileError(
-            f"{name} cannot be read as a Matrix Market file of real numbers: its first line must be like {EXAMPLE}, with words "
-            f"among {', '.join((*FORMS, *NUMBERS, *SYMMETRIES))}."
+            f"{name} cannot be read as a Matrix Market file of real numbers. Its first line must be like {EXAMPLE}, "
+            f"with words among {', '.join((*FORMS, *NUMBERS, *SYMMETRIES))}."
         )
     expected = 3 if words[2] == "coordinate" else 2
     if len(sizes) != expected or not all(each.isascii() and each.isdigit() and len(each) < 19 for each in sizes):

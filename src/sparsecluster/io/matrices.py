@@ -51,7 +51,9 @@ def _of_archive(handle: Any, source: Source) -> Any:
         key = "X" if "X" in names else names[0] if len(names) == 1 else None
         if key is None:
             raise FileError(f"{source.name} must contain an array X or only one array; got {', '.join(names)}.")
-        with archive.open(archive.infolist()[names.index(key)]) as file:
+        member = archive.infolist()[names.index(key)]
+        source.check(limits.COPIES * member.file_size)
+        with archive.open(member) as file:
             content = source.content_of(file, source.limit // limits.COPIES)
     return _array(io.BytesIO(content), len(content), source)
 

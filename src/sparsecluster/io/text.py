@@ -59,27 +59,26 @@ class TextForm(NamedTuple):
 
 def decoded(content: bytes, name: str, encoding: str | None) -> str:
     """Return the content as text, or raise an error if it is not text."""
-    if not content.strip():
-        raise FileError(f"{name} is empty.")
     used = encoding or next((word for mark, word in MARKS.items() if content.startswith(mark)), "utf-8")
-    try:
-        text = "" if used == "utf-8" and b"\0" in content else content.decode(used)
-    except (ValueError, LookupError) as error:
-        line = f", line {content.count(10, 0, error.start) + 1}" if isinstance(error, UnicodeDecodeError) else ""
-        raise FileError(
-            f"{name}{line} cannot be decoded as {used.upper() if encoding is None else used} ({error}). Set the right "
-            "encoding with --encoding, such as latin-1 or cp1252."
-        ) from error
-    if not text.strip("\ufeff \t\r\n") and b"\0" not in content.removeprefix(b"\xff\xfe\x00\x00"):
-        raise FileError(f"{name} is empty.")
-    if not text or "\0" in text:
+    if used == "utf-8" and b"\0" in content:
         # In UTF-16, every second byte of plain English is zero.
-        is_wide = encoding is None and content.count(0) > len(content) // 4
-        advice = ", or set --encoding utf-16-le" if is_wide else ""
+        advice = ", or set --encoding utf-16-le" if content.count(0) > len(content) // 4 else ""
         raise FileError(
             f"{name} is not a text file: it contains zero bytes. Check that its extension matches its format{advice}."
         )
-    return text.lstrip("\ufeff")
+    try:
+        text = content.decode(used).lstrip("\ufeff")
+    except (ValueError, LookupError) as error:
+        place = f" in line {content.count(10, 0, error.start) + 1}" if isinstance(error, UnicodeDecodeError) else ""
+        raise FileError(
+            f"{name} cannot be decoded as {encoding or used.upper()}{place} ({error}). Set the right encoding with "
+            "--encoding, such as latin-1 or cp1252."
+        ) from error
+    if not text.strip():
+        raise FileError(f"{name} is empty.")
+    if "\0" in text:
+        raise FileError(f"{name} is not a text file in {used}: it contains zero characters. Check --encoding.")
+    return text
 
 
 def with_plain_line_ends(text: str) -> str:

@@ -68,7 +68,9 @@ def choose_clusters(estimator: Any, reading: Reading) -> Choice:
         return Choice(ks[0])
     criterion = vars(estimator).get("cluster_criterion", "auto")
     # Columns that are observed too rarely for the largest number of clusters are left out while it is open.
-    return CRITERIA[criterion](estimator, reading.for_clusters(ks[-1]), ks)
+    choice = CRITERIA[criterion](estimator, reading.for_clusters(ks[-1]), ks)
+    # Numbers of clusters for which there is no clustering, or only one with outliers as clusters, are not shown.
+    return choice if choice.curve is None else choice._replace(curve=choice.curve.where_finite())
 
 
 def candidates_of(asked: Any, most: int | None, reading: Reading) -> list[int]:
