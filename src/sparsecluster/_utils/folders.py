@@ -69,7 +69,7 @@ def check_place(folder: Path, kind: Kind, force: bool = False) -> None:
         if target.parent.is_dir():
             restore(target, kind)
         if target.is_dir() and not force:
-            held = sorted(os.listdir(target))
+            held = sorted(name for name in os.listdir(target) if not is_part(name, re.escape(target.name)))
             if held and not kind.is_result(target):
                 raise ValueError(
                     f"{visible(folder)} is not empty and is not a result of {kind.name}: it has {visible(held[0])}. "
@@ -84,7 +84,9 @@ def check_place(folder: Path, kind: Kind, force: bool = False) -> None:
             place = place.parent
         trial = part_of(place)
         trial.mkdir()
-        trial.rmdir()
+        # It is not locked, so another program may have removed it already.
+        with suppress(FileNotFoundError):
+            trial.rmdir()
 
 
 @contextmanager

@@ -8,8 +8,8 @@ import re
 # around them, and halves of characters, which stand for the bytes of file names that are not valid UTF-8.
 UNSEEN = "\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff"
 SHORT_ESCAPES = {"\n": r"\n", "\r": r"\r", "\t": r"\t"}
-# The length at which messages, values in them, and names in figures and sentences are truncated.
-LONGEST_LINE, LONGEST_VALUE, LONGEST_NAME = 950, 80, 24
+# The length at which messages, values in them, and names in figures and in sentences are truncated.
+LONGEST_LINE, LONGEST_VALUE, LONGEST_NAME, LONGEST_IN_SENTENCE = 950, 80, 24, 40
 
 
 def visible(text: object, keep: str = "") -> str:

@@ -26,7 +26,7 @@ from .._utils.checks import NAMES_SHOWN, and_more, frames_in_package
 from .._utils.parallel import one_thread_blas
 from .._utils.parameters import check_parameters
 from .._utils.progress import Progress
-from .._utils.text import brief, shortened, visible
+from .._utils.text import LONGEST_IN_SENTENCE, brief, shortened, visible
 from ._alternatives import Alternative, alternative_of
 from ._clusters import check_n_clusters, choose_clusters, is_given
 from ._core import check_core_agreement, with_core
@@ -40,8 +40,6 @@ from ._validation import checked, chosen_columns, names_of
 LEARNED_IN_READING = ("n_features_in_", "feature_names_in_")
 # The label of samples that belong to no cluster, as in scikit-learn.
 OUTLIER = -1
-# The length at which the names of features are truncated in a summary.
-LONGEST_IN_SUMMARY = 40
 
 
 class SparseClusterer(SelectorMixin, ClusterMixin, BaseEstimator):
@@ -364,7 +362,7 @@ class SparseClusterer(SelectorMixin, ClusterMixin, BaseEstimator):
         names, n_chosen = names_of(self), self._kept.n_chosen
 
         def name(a: int) -> str:
-            return shortened(str(names[a]), LONGEST_IN_SUMMARY)
+            return shortened(str(names[a]), LONGEST_IN_SENTENCE)
 
         best = ", ".join(f"{name(a)} ({self.feature_scores_[a]:.2f})" for a in ranked[:NAMES_SHOWN])
         lines = [

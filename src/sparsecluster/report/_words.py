@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from .._utils.checks import NAMES_SHOWN, and_more
-from .._utils.text import shortened
+from .._utils.text import LONGEST_IN_SENTENCE, shortened
 
 # There is a warning if a cluster is smaller than this, if a larger share of the features is chosen, or if the clusters
 # explain a smaller share of them.
 SMALL_CLUSTER, NEARLY_ALL, LITTLE = 3, 0.9, 0.05
-# The number of core features that are named, and the length at which names are truncated.
-CORE_NAMED, LONGEST_NAME = 15, 40
+# The number of core features that are named.
+CORE_NAMED = 15
 # Criteria in a sentence; others are called by their name.
 CRITERIA = {"bic": "the BIC", "gap": "the gap statistic", "micl": "the integrated complete-data likelihood"}
 # What is said of features, by whether their number was chosen and whether it is 1.
@@ -67,7 +67,7 @@ def _choice_of_clusters(result: dict[str, Any]) -> str | None:
 def _outside(rows: list[dict[str, Any]], count: int) -> str | None:
     if not count:
         return None
-    names = ", ".join(shortened(row["id"], LONGEST_NAME) for row in rows[:NAMES_SHOWN])
+    names = ", ".join(shortened(row["id"], LONGEST_IN_SENTENCE) for row in rows[:NAMES_SHOWN])
     return f"{count:,} sample{' is' if count == 1 else 's are'} in no cluster: {names}{and_more(count)}."
 
 
@@ -89,7 +89,7 @@ def _features(result: dict[str, Any]) -> str:
     enough = core["count"]
     if enough == count:
         return f"{first}, and {'all of them are' if count > 1 else 'it is'} needed to find the clusters again."
-    names = ", ".join(shortened(row["name"], LONGEST_NAME) for row in core["rows"][:CORE_NAMED])
+    names = ", ".join(shortened(row["name"], LONGEST_IN_SENTENCE) for row in core["rows"][:CORE_NAMED])
     more = f" and {enough - CORE_NAMED:,} more" if enough > CORE_NAMED else ""
     these = "this one is" if enough == 1 else f"these {enough:,} are"
     clusters = "them" if is_tuned else "the clusters"
@@ -99,7 +99,7 @@ def _features(result: dict[str, Any]) -> str:
 def _best(rows: list[dict[str, Any]]) -> str | None:
     if not rows:
         return None
-    told = ", ".join(f"{shortened(row['name'], LONGEST_NAME)} ({row['score']:.0%})" for row in rows)
+    told = ", ".join(f"{shortened(row['name'], LONGEST_IN_SENTENCE)} ({row['score']:.0%})" for row in rows)
     return f"The features with the highest scores are {told}."
 
 
