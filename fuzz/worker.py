@@ -58,8 +58,8 @@ def work(
 
 def limit_memory() -> None:
     """Let a case that asks for too much memory fail, instead of the machine."""
-    resource.setrlimit(resource.RLIMIT_AS, (MOST_ADDRESSES, MOST_ADDRESSES))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    for name, most in ((resource.RLIMIT_AS, MOST_ADDRESSES), (resource.RLIMIT_CORE, 0)):
+        resource.setrlimit(name, (most, resource.getrlimit(name)[1]))
 
 
 def peak() -> int:

@@ -2,6 +2,7 @@
 
 import random
 import re
+import resource
 from collections import Counter
 
 import pytest
@@ -21,6 +22,7 @@ from fuzz.make.damage import damaged, damaged_json
 from fuzz.make.parameters import ALLOWED
 from fuzz.page import page_of
 from fuzz.rules import why_not_clean, why_not_readable
+from fuzz.worker import limit_memory
 from sparsecluster import METHODS, SASClustering, make_method
 from tests.helpers import planted
 
@@ -42,6 +44,16 @@ def test_a_short_campaign_finds_nothing():
     assert set(report.counts) == set(AREAS)
 
 
+@pytest.fixture
+def little_memory():
+    """As much memory as a worker of the campaign has, for cases that are run in this process."""
+    before = resource.getrlimit(resource.RLIMIT_AS)
+    limit_memory()
+    yield
+    resource.setrlimit(resource.RLIMIT_AS, before)
+
+
+@pytest.mark.usefixtures("little_memory")
 @pytest.mark.parametrize("area", [api, files, models], ids=lambda area: area.__name__.rpartition(".")[2])
 def test_cases_that_shrink_find_nothing(area):
     @FEW

@@ -171,6 +171,8 @@ FILES = [
     file("table.csv", b"a,b\n1e308,1\n-1e308,2\n1e308,3\n-1e308,4\n"),
     file("table.csv", b"a,b\n1e400,1\n-1e400,2\n1e308,3\n0,4\n"),
     file("table.csv", b"a,b\n" + b"9" * 400 + b",1\n2,2\n3,3\n4,4\n"),
+    # An exponent of many digits, with which a function of pandas ends the process.
+    file("table.csv", b"x0\ns1,1.504e+21" + b"1" * 200 + b"\ns2,5\n"),
     file("table.csv", b"a,b\n=1+1,1\n@x,2\n+y,3\n-z,4\n"),
     file("table.csv", b"a,\x1b[31mb\n1,2\n3,4\n5,6\n"),
     file("table.csv", "\ufeffa,b\n1,2\n3,4\n5,6\n".encode()),
