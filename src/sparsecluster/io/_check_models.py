@@ -18,7 +18,7 @@ import numpy as np
 from .._data.kinds import MEASURES, Dissimilarity, Measure
 from .._data.profiles import Profiles
 from .._search.curve import TuningCurve
-from ._pieces import CLUSTERS, FITTED, OTHER_CLUSTERS, REQUIRED
+from ._pieces import CLUSTERS, FITTED, NEVER_NONE, OTHER_CLUSTERS, REQUIRED
 
 # Fields that something is divided by.
 POSITIVE = {"unit", "units", "spread", "spreads", "deviations", "variances"}
@@ -116,7 +116,7 @@ def check_fitted(fitted: Mapping[str, Any]) -> tuple[int, int]:
     sizes = {"n": n, "k": k, "m": labels.size, "*": None}
     for key, value in fitted.items():
         kind, _, shapes = FITTED[key].partition(" ")
-        if value is None and kind != "count":
+        if value is None and key not in NEVER_NONE:
             continue
         if shapes:
             allowed = [[sizes[each] for each in shape.split(",")] for shape in shapes.split(" or ")]

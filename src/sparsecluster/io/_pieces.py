@@ -82,3 +82,5 @@ FITTED = {
 }
 # Those without which there is no model.
 REQUIRED = ("n_features_in_", "labels_", "support_", "feature_scores_")
+# Those that are not None if there are any; other attributes are None where a method has no use for them.
+NEVER_NONE = (*REQUIRED, "n_clusters_", "core_size_")
