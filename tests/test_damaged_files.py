@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 
 from sparsecluster.cli import app
 from sparsecluster.experiments.runner import load
-from sparsecluster.io import FileError, Options, read_table
+from sparsecluster.io import FileError, Options, _hdf5, read_table
 
 pd = pytest.importorskip("pandas")
 pytest.importorskip("pyarrow")
@@ -291,3 +291,15 @@ def test_an_arrow_file_whose_text_points_outside_of_the_file_is_refused(tmp_path
     file.write_bytes(content.replace(np.array([0, 3, 6, 9, 12], "<i4").tobytes(), places.tobytes()))
     with pytest.raises(FileError, match=r"table\.feather"):
         read_table(file)
+
+
+@pytest.mark.parametrize(
+    ("look", "told"), [("while True: pass", "does not finish"), ("import os; os.abort()", "crashes when it reads")]
+)
+def test_an_h5ad_file_on_which_the_library_hangs_or_crashes_is_refused(tmp_path, monkeypatch, look, told):
+    pytest.importorskip("anndata")
+    (tmp_path / "cells.h5ad").write_bytes(b"\x89HDF\r\n\x1a\n" + bytes(100))
+    monkeypatch.setattr(_hdf5, "LOOK", look)
+    monkeypatch.setattr(_hdf5, "SECONDS", 2.0)
+    with pytest.raises(FileError, match=rf"cells\.h5ad is damaged: the HDF5 library {told}"):
+        read_table(tmp_path / "cells.h5ad")

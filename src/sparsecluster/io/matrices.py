@@ -14,6 +14,7 @@ import numpy as np
 from .._data.names import DefaultNames
 from .._utils.text import brief
 from . import limits
+from ._hdf5 import check_readable
 from ._shared import Matrix, Options, Table, read_with
 from .limits import FileError, check_held
 from .market import read_market
@@ -86,11 +87,19 @@ def h5ad(source: Source, options: Options) -> Matrix:
             # Until version 0.10.
             from anndata.experimental import read_elem
 
-        with h5py.File(source.handle(), "r") as file:
+        handle = source.handle()
+        check_readable(source, handle)
+        with h5py.File(handle, "r") as file:
             for part in ("X", "obs", "var"):
                 if part not in file:
                     raise FileError(f"{source.name} has no part {brief(part)}, which an H5AD file must have.")
             check_stored(file, source)
+            if isinstance(file["obs"], h5py.Dataset):
+                # Versions of AnnData before 0.7 wrote each table as one array.
+                import anndata
+
+                data = anndata.read_h5ad(handle)
+                return Matrix(data.X, list(map(str, data.obs_names)), list(map(str, data.var_names)), data.obs, [])
             obs, var = read_elem(file["obs"]), read_elem(file["var"])
             shape = tuple(int(each) for each in getattr(file["X"], "shape", None) or file["X"].attrs["shape"])
             if shape != (len(obs), len(var)):
