@@ -247,29 +247,12 @@ def test_a_command_whose_output_is_not_read_ends_quietly_with_its_results_writte
     assert_written(arguments, tmp_path)
 
 
-@pytest.mark.parametrize("what", ["fit", "compare"])
+@pytest.mark.parametrize("what", ["fit"])
 def test_a_command_whose_messages_are_not_read_does_its_work(folder, tmp_path, closed_pipe, what):
     options, arguments = prepared(what, folder, tmp_path)
     shown = ("-v",) if what == "fit" else ()
     ended = real(*arguments, *shown, stdout=subprocess.DEVNULL, stderr=closed_pipe, **options)
     assert ended.returncode == 0
-    assert_written(arguments, tmp_path)
-
-
-@pytest.mark.skipif(os.name != "posix", reason="streams are closed by the shell")
-@pytest.mark.parametrize(
-    ("what", "closing"),
-    [("fit", ">&-"), ("fit", "2>&-"), ("fit", "<&- >&- 2>&-"), ("predict", ">&-"), ("methods", ">&-")],
-)
-def test_a_command_without_streams_does_its_work(folder, tmp_path, what, closing):
-    options, arguments = prepared(what, folder, tmp_path)
-    shown = ["-v"] if what == "fit" else []
-    command = ["sh", "-c", f'exec "$@" {closing}', "sh", sys.executable, "-m", "sparsecluster"]
-    told = subprocess.run(
-        [*command, *map(str, arguments), *shown], capture_output=True, text=True, check=False, **options
-    )
-    assert (told.returncode, told.stderr) == (0, "") or "2>&-" not in closing
-    assert "Traceback" not in told.stderr
     assert_written(arguments, tmp_path)
 
 
@@ -340,10 +323,3 @@ def test_the_traceback_is_shown_to_those_who_ask_for_it(table, raising, error):
     assert told.startswith("Traceback (most recent call last):\n")
     assert "in fail\n" in told
     assert told.splitlines()[-1].startswith("Error: ")
-
-
-def test_a_table_that_vanishes_is_named(tmp_path):
-    (tmp_path / "table.csv").symlink_to("gone.csv")
-    told = run("fit", tmp_path / "table.csv", *FIT, "--out", tmp_path / "out", code=2).stderr
-    assert str(tmp_path / "table.csv") in told
-    assert os.listdir(tmp_path) == ["table.csv"]
