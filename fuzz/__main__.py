@@ -18,8 +18,8 @@ def options() -> argparse.ArgumentParser:
     """Return the parser of the command line."""
     parser = argparse.ArgumentParser(prog="python -m fuzz", description=__doc__)
     length = parser.add_mutually_exclusive_group()
-    length.add_argument("--minutes", type=float, default=4.0, help="time for generated cases (default: 4)")
-    length.add_argument("--cases", type=int, help="number of generated cases, instead of a time")
+    length.add_argument("--minutes", type=float, default=4.0, help="for generated cases, after the corpus (default: 4)")
+    length.add_argument("--cases", type=int, help="number of generated cases, after the corpus, instead of a time")
     parser.add_argument("--seed", default="0", help="seed of all cases (default: 0)")
     parser.add_argument("--only", choices=AREAS, action="append", metavar="AREA", help=f"one of {', '.join(AREAS)}")
     parser.add_argument("--jobs", type=int, default=2, help="number of processes (default: 2)")

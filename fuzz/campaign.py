@@ -45,12 +45,15 @@ class Plan:
         known = corpus_numbers(self.areas)[:: self.corpus] if self.corpus else []
         self.first = deque(("corpus", number) for number in known)
         self.areas = [area for area in self.areas if area != "corpus"]
-        self.until = time.monotonic() + 60 * self.minutes
+        self.until: float | None = None
 
     def next(self) -> Task | None:
         """Return the next case, or None if there is none."""
         if self.first:
             return self.first.popleft()
+        # The corpus takes as long as it takes; the minutes are for generated cases.
+        if self.until is None:
+            self.until = time.monotonic() + 60 * self.minutes
         done = sum(self.given.values())
         if not self.areas or (done >= self.cases if self.cases is not None else time.monotonic() >= self.until):
             return None
@@ -69,7 +72,8 @@ class Plan:
         """Say how much is left to do."""
         if self.cases is not None:
             return f"{max(self.cases - done, 0)} cases left"
-        return f"{max(self.until - time.monotonic(), 0) / 60:.1f} minutes left"
+        left = self.minutes * 60 if self.until is None else self.until - time.monotonic()
+        return f"{max(left, 0) / 60:.1f} minutes left"
 
 
 @dataclass

@@ -198,6 +198,17 @@ def test_time_is_divided_by_the_shares_of_the_areas():
     assert plan.spent["api"] / plan.spent["faults"] == pytest.approx(expected, rel=0.3)
 
 
+def test_the_corpus_takes_no_time_from_the_generated_cases(monkeypatch):
+    clock = iter(range(0, 10**9, 10))
+    monkeypatch.setattr("fuzz.campaign.time.monotonic", lambda: float(next(clock)))
+    plan = Plan(["files"], cases=None, minutes=2)
+    for _ in range(len(plan.first)):
+        assert plan.next()[0] == "corpus"
+        assert "minutes left" in plan.left(0)
+        next(clock)
+    assert Counter(area for area, _ in drawn(plan, 100))["files"] == 11
+
+
 def finding(case, where="a.py:1", script="x = 1\n"):
     return Finding("traceback", "KeyError", where, "KeyError: 'a'", case, script, "the\nstack", (("f.csv", b"a"),))
 
