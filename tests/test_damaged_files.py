@@ -303,3 +303,11 @@ def test_an_h5ad_file_on_which_the_library_hangs_or_crashes_is_refused(tmp_path,
     monkeypatch.setattr(_hdf5, "SECONDS", 2.0)
     with pytest.raises(FileError, match=rf"cells\.h5ad is damaged: the HDF5 library {told}"):
         read_table(tmp_path / "cells.h5ad")
+
+
+@pytest.mark.parametrize("transpose", [False, True])
+def test_an_exponent_of_many_digits_is_an_infinite_number(tmp_path, transpose):
+    # pandas.to_numeric ends the process on this text.
+    (tmp_path / "table.csv").write_text(f"a,b\n1,2.5e+21{'1' * 200}\n2, 3\n4, 5\n")
+    X = read_table(tmp_path / "table.csv", transpose=transpose).X
+    assert np.isposinf(X.to_numpy(float).max())

@@ -13,6 +13,7 @@ from ._shared import Frame, Matrix, Options
 from .formats import reader_for
 from .limits import FileError, memory_limit
 from .sources import source_of
+from .text import numbers_of
 
 
 class Loaded(NamedTuple):
@@ -177,13 +178,17 @@ def _turned(frame: Frame, name: str, notes: list[str]) -> Frame:
 def _as_numbers(column: Any, name: str) -> Any:
     import pandas as pd
 
-    try:
-        return pd.to_numeric(column)
-    except (ValueError, TypeError) as error:
+    if pd.api.types.is_numeric_dtype(column):
+        return column
+    if column.isna().all():
+        return column.astype(float)
+    numbers = numbers_of(column)
+    if numbers is None:
         raise FileError(
             f"{name}: with --transpose, all values must be numbers, but column {brief(column.name)} contains text. If "
             "these are the names of the features, set this column with --id."
-        ) from error
+        )
+    return numbers
 
 
 def _known(column: Any, truth: str, name: str) -> Any:

@@ -30,6 +30,8 @@ MARKS = {
     b"\xff\xfe": "utf-16",
     b"\xfe\xff": "utf-16",
 }
+# Whole numbers that keep their digits.
+WHOLE = re.compile(r"[-+]?[0-9]{1,15}")
 CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 
@@ -321,11 +323,19 @@ def tidied(frame: Any, decimal: str = ".") -> Any:
             continue
         words = values.map(lambda each: each.strip() if isinstance(each, str) else each)
         words = words.where(~words.isin(list(MISSING)))
-        plain = words.str.replace(decimal, ".", regex=False)
-        numbers = pd.to_numeric(plain, errors="coerce")
-        # pandas does not read numbers that are too large; they are infinite, and refused by name later.
-        rest = plain[numbers.isna() & plain.notna()]
-        if len(rest) and all("_" not in word and is_number(word) for word in rest):
-            numbers = numbers.astype(float).fillna(rest.map(float))
-        frame[column] = numbers if (numbers.notna() | words.isna()).all() and words.notna().any() else words
+        numbers = numbers_of(words, decimal)
+        frame[column] = words if numbers is None else numbers
     return frame
+
+
+def numbers_of(words: Any, decimal: str = ".") -> Any:
+    """Return a column of text and missing values as numbers; None if some are no numbers or all are missing.
+
+    This is done without `pandas.to_numeric`, which crashes on exponents of many digits. Numbers that are too large are
+    infinite, and refused by name later.
+    """
+    different = {word: str(word).replace(decimal, ".") for word in words.dropna().unique()}
+    if not different or not all("_" not in word and is_number(word) for word in different.values()):
+        return None
+    is_whole = not words.isna().any() and all(WHOLE.fullmatch(word) for word in different.values())
+    return words.map({word: (int if is_whole else float)(plain) for word, plain in different.items()})
