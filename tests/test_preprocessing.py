@@ -1,6 +1,7 @@
 """Expression data are put on one footing: logarithms where they belong, each sample with mean 0 and variance 1."""
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 from sklearn.exceptions import NotFittedError
@@ -139,6 +140,8 @@ def test_what_makes_no_sense_is_refused():
         ExpressionScaler(log="yes").fit(COUNTS)
     with pytest.raises(ValueError, match="infinity"):
         ExpressionScaler().fit(np.where(COUNTS > 100, np.inf, COUNTS))
+    with pytest.raises(ValueError, match="takes numbers only, but column 'tissue' does not hold numbers"):
+        ExpressionScaler().fit(pd.DataFrame(COUNTS).add_prefix("g").assign(tissue="skin"))
     with pytest.raises(NotFittedError):
         ExpressionScaler().transform(COUNTS)
 

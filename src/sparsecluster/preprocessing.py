@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from ._features.units import power_of_two
 from ._utils.arrays import Floats
 from ._utils.checks import check_bool
+from .methods._validation import refuse_words
 from .methods.sas import SASClustering
 
 # Counts and raw intensities exceed this value, but their logarithms do not.
@@ -154,9 +155,14 @@ class ExpressionScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         return scaled
 
     def _read(self, X: Any, reset: bool) -> Any:
-        return validate_data(
-            self, X, reset=reset, dtype=[np.float64, np.float32], accept_sparse="csr", ensure_all_finite="allow-nan"
-        )
+        try:
+            return validate_data(
+                self, X, reset=reset, dtype=[np.float64, np.float32], accept_sparse="csr", ensure_all_finite="allow-nan"
+            )
+        except (ValueError, TypeError):
+            # If this is because of text, the error should name the columns.
+            refuse_words(type(self).__name__, X)
+            raise
 
 
 def is_skewed(table: Floats) -> bool:
