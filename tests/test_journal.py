@@ -201,7 +201,7 @@ def fit(table, out, monkeypatch, *options, stop_after=np.inf):
 
     monkeypatch.setattr("sparsecluster._utils.parallel.as_one_task", interrupting)
     found = CliRunner().invoke(app, ["fit", str(table), "-k", "2-4", "--out", str(out), *options])
-    return found.exit_code, next(numbers)
+    return found.exit_code, next(numbers), found.stderr
 
 
 def contents(folder):
@@ -210,13 +210,15 @@ def contents(folder):
 
 
 def test_an_interrupted_fit_continues_and_writes_the_same_files(table, tmp_path, monkeypatch):
-    code, whole = fit(table, tmp_path / "whole", monkeypatch)
+    code, whole, told = fit(table, tmp_path / "whole", monkeypatch)
     assert code == 0
+    assert "interrupted before" not in told
     assert fit(table, tmp_path / "parts", monkeypatch, stop_after=whole // 3)[0] == 130
     assert not (tmp_path / "parts").exists()
     assert fit(table, tmp_path / "parts", monkeypatch, stop_after=whole // 3)[0] == 130
-    code, left = fit(table, tmp_path / "parts", monkeypatch)
+    code, left, told = fit(table, tmp_path / "parts", monkeypatch)
     assert code == 0
+    assert "This fit was interrupted before" in told
     assert left <= whole - 2 * (whole // 3) + 1
     assert contents(tmp_path / "parts") == contents(tmp_path / "whole")
     assert records(tmp_path) == []
@@ -235,7 +237,7 @@ def test_a_fit_of_another_table_begins_anew(table, tmp_path, monkeypatch):
     X = np.load(table)
     X[0, 0] += 1e-12
     np.save(table, X)
-    _, ran = fit(table, tmp_path / "other", monkeypatch)
+    _, ran, _ = fit(table, tmp_path / "other", monkeypatch)
     assert ran == fit(table, tmp_path / "whole", monkeypatch)[1]
 
 

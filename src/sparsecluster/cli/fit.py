@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from .._utils.text import brief
-from .errors import plainly
+from .errors import plainly, tell
 
 if TYPE_CHECKING:
     from .._utils.journal import Journal
@@ -146,6 +146,8 @@ def fit(
     preparation, told = preset_of(preset, loaded.X)
     X = prepared(loaded.X, preparation)
     found, reading, warned, journal = _fitted(estimator, X)
+    if journal.n_reused and not quiet:
+        tell(f"This fit was interrupted before; {journal.n_reused} of its finished steps were used again.", err=True)
     notes = [*loaded.notes, *told, *warned]
     title = "Sparse clustering" if data == "-" else f"Clusters in {Path(data).name}"
     view = inspect(found, reading, loaded.ids, loaded.names)

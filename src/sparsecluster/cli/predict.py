@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from .errors import plainly
+from .errors import plainly, tell
 
 
 @plainly
@@ -54,10 +54,13 @@ def predict(
                 "table with the same columns."
             )
         X = X[list(saved.names)] if hasattr(X, "columns") else X[:, [places[name] for name in saved.names]]
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", UserWarning)
         # A matrix has no column names, but its columns are in the right order now.
-        warnings.simplefilter("ignore", UserWarning)
+        warnings.filterwarnings("ignore", "X does not have valid feature names", UserWarning)
         labels = saved.estimator.predict(prepared(X, saved.preset))
+    for note in (*loaded.notes, *(str(each.message) for each in caught if issubclass(each.category, UserWarning))):
+        tell(f"Note: {note}", err=True)
     # Files have the names as they are; on a terminal, control characters could do harm.
     ids = loaded.ids if out is not None and str(out) != "-" else map(visible, loaded.ids)
     put(as_csv(["id", "cluster"], zip(ids, labels.tolist(), strict=True)), out)

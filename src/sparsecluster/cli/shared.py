@@ -20,6 +20,10 @@ def command_line() -> str:
     return "sparsecluster " + " ".join(map(shlex.quote, sys.argv[1:]))
 
 
+# The largest number of numbers of clusters to choose from.
+MOST_NUMBERS = 1000
+
+
 def clusters_of(text: str) -> int | list[int] | str:
     """Return the number of clusters that an option asks for, several of them to choose from, or "auto".
 
@@ -30,9 +34,12 @@ def clusters_of(text: str) -> int | list[int] | str:
         return text
     first, dash, last = text.partition("-")
     try:
-        numbers = [*range(int(first), int(last) + 1)] if dash else [int(each) for each in text.split(",")]
+        asked = range(int(first), int(last) + 1) if dash else [int(each) for each in text.split(",")]
     except ValueError:
-        numbers = []
+        asked = []
+    numbers = list(asked[: MOST_NUMBERS + 1])
+    if len(numbers) > MOST_NUMBERS:
+        raise ValueError(f"-k must be at most {MOST_NUMBERS} numbers; got {brief(text)}. Use a smaller range.")
     if not numbers or min(numbers) < 2:
         raise ValueError(
             "-k must be a whole number of at least 2, several such as 2,4,8, a range such as 2-6, with the smaller "
