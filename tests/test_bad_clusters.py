@@ -105,7 +105,7 @@ WRONG = {
     "cluster_criterion": ("gaps", 'Did you mean "gap"'),
     "core_agreement": (1.5, "at most 1"),
     "trim": (0.5, r"in \[0, 0.5\)"),
-    "random_state": ("a", "cannot be used to seed"),
+    "random_state": ("a", "random_state must be"),
 }
 
 

@@ -14,7 +14,7 @@ from selenium.webdriver.common.keys import Keys
 
 from tests.helpers.browser import driver as driver
 from tests.helpers.browser import page as page
-from tests.helpers.report import FRAME, HOSTILE_SHOWN, RESULTS, result
+from tests.helpers.report import FRAME, HOSTILE_SHOWN, RESULTS, as_shown, result
 
 # ---------------------------------------------------------------- every kind of result
 
@@ -26,8 +26,8 @@ def test_every_kind_of_result_is_drawn_without_a_word_on_the_console(page, kind)
     has_columns = kind != "matrices"
     assert len(shown.all("#projection .dot")) == 2 * told["n_samples"] * has_columns
     assert len(shown.texts("#profiles h3")) == len(told["sizes"]) * has_columns
-    assert shown.column("features", 1) == [row["name"] for row in told["features"]["rows"][:50]]
-    assert shown.column("samples", 1) == [row["id"] for row in told["samples"]["rows"][:50]]
+    assert shown.column("features", 1) == as_shown(row["name"] for row in told["features"]["rows"][:50])
+    assert shown.column("samples", 1) == as_shown(row["id"] for row in told["samples"]["rows"][:50])
     assert len(shown.all("#heatmap canvas")) == has_columns
     undrawn = 4 + len(told["clusterings"])
     assert sum("no columns to draw" in text for text in shown.texts("main p")) == undrawn * (not has_columns)

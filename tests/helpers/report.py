@@ -39,7 +39,14 @@ HOSTILE = [
     "ü 漢字 🧬",
 ]
 # As pages show them: of control characters, only white space is left.
-HOSTILE_SHOWN = [visible(name, keep="\n\t") for name in HOSTILE]
+
+
+def as_shown(names):
+    """Names as a page shows them: control characters are escaped."""
+    return [visible(name, keep="\n\t") for name in names]
+
+
+HOSTILE_SHOWN = as_shown(HOSTILE)
 LONG = "averylongnamewithoutanyblank_" * 8
 
 

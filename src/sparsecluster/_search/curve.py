@@ -71,6 +71,9 @@ class TuningCurve:
         agreement, `required` is the smallest one that is enough.
     kind : {"between", "within"}
         What a gap compares.
+    unusable : tuple
+        Values that were tried in vain, in ascending order: numbers of clusters for which there is no clustering, or
+        only one with outliers as clusters.
 
     Examples
     --------
@@ -94,6 +97,7 @@ class TuningCurve:
 
     # Whether a gap compares what lies between or within the clusters.
     kind: GapKind = "between"
+    unusable: tuple[float, ...] = ()
 
     @property
     def place(self) -> int:
@@ -122,13 +126,14 @@ class TuningCurve:
         return sign * (log_objective(objective, self.values, self.kind) - self.details["reference"])
 
     def where_finite(self) -> TuningCurve:
-        """The curve without the values at which there was nothing to evaluate, so that the criterion is infinite."""
+        """The curve in which values at which there was nothing to evaluate are `unusable`, not infinite."""
         kept = np.isfinite(self.score)
         if kept.all():
             return self
         details = {name: each[kept] for name, each in self.details.items()}
         error = None if self.error is None else self.error[kept]
-        return replace(self, values=self.values[kept], score=self.score[kept], error=error, details=details)
+        values, score, unusable = self.values[kept], self.score[kept], tuple(self.values[~kept].tolist())
+        return replace(self, values=values, score=score, error=error, details=details, unusable=unusable)
 
     def frame(self) -> pd.DataFrame:
         """The curve as a table.

@@ -46,6 +46,8 @@ def compare(
 ) -> None:
     """Run several methods on a table and compare their time, features, stability and agreement.
 
+    A comparison that was interrupted continues with the next method when the same command is run again.
+
     Examples:
 
       sparsecluster compare genes.csv -k 3 --truth tissue

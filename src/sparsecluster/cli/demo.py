@@ -56,8 +56,8 @@ def demo(
     assert clusters is not None
     assert curve is not None
 
-    tried = f"{clusters.values[0]} to {clusters.values[-1]}"
-    printer.print(f"Number of clusters: {clusters.chosen}, chosen among {tried} by the BIC.")
+    tried = sorted([*clusters.values.tolist(), *clusters.unusable])
+    printer.print(f"Number of clusters: {clusters.chosen}, chosen among {tried[0]} to {tried[-1]} by the BIC.")
     printer.print(sas.summary() + "\n")
     printer.print(f"Gap statistic for each number of features, largest at {curve.chosen}:")
     printer.print(curve_plot(curve.values, curve.score, mark=curve.chosen) + "\n")

@@ -97,6 +97,8 @@ def fit(
     clusterings, and the curves by which the number of clusters (n_clusters.csv), of features (gap.csv, ...) and of core
     features (core.csv) were chosen.
 
+    A fit of more than a few seconds that was interrupted continues where it stopped when the same command is run again.
+
     Examples:
 
       sparsecluster fit samples.csv

@@ -69,7 +69,7 @@ def choose_clusters(estimator: Any, reading: Reading) -> Choice:
     criterion = vars(estimator).get("cluster_criterion", "auto")
     # Columns that are observed too rarely for the largest number of clusters are left out while it is open.
     choice = CRITERIA[criterion](estimator, reading.for_clusters(ks[-1]), ks)
-    # Numbers of clusters for which there is no clustering, or only one with outliers as clusters, are not shown.
+    # Numbers of clusters for which there is no clustering, or only one with outliers as clusters, have no finite value.
     return choice if choice.curve is None else choice._replace(curve=choice.curve.where_finite())
 
 

@@ -57,7 +57,7 @@ def _choice_of_clusters(result: dict[str, Any]) -> str | None:
     if curve is None:
         return None
     # Some criteria compare with a single cluster, which is never chosen.
-    tried = [int(k) for k in curve["values"] if k > 1]
+    tried = sorted(int(k) for k in (*curve["values"], *curve["unusable"]) if k > 1)
     is_range = len(tried) > 2 and tried == list(range(tried[0], tried[-1] + 1))
     among = f"{tried[0]} to {tried[-1]}" if is_range else listed(tried)
     criterion = CRITERIA.get(curve["criterion"], curve["criterion"])

@@ -122,6 +122,7 @@ def _curve(curve: TuningCurve | None) -> dict[str, Any] | None:
         "titles": list(curve.titles),
         "is_log": curve.is_log and float(curve.values[0]) > 0,
         "values": [float(value) for value in curve.values[at]],
+        "unusable": list(curve.unusable),
         "score": _rounded(curve.score[at]),
         "error": None if curve.error is None else _rounded(curve.error[at]),
         "chosen": float(curve.chosen),
