@@ -31,6 +31,7 @@ def run(case: Case, number: int) -> None:
 
 def read(case: Case, name: str, option: str = "", *, thorough: bool = False) -> None:
     """Read a file and check the result."""
+    case.words |= {*(each.name for each in case.folder.iterdir())}
     case.words |= {name, "--transpose", "--drop", "--truth", "--id", "--decimal", "--delimiter"}
     if not case.do(f"loaded = read_table({name!r}{', ' if option else ''}{option})"):
         return

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from copy import deepcopy
 from typing import Any, Literal
 
@@ -51,7 +52,14 @@ class Own(Clusterer):
 
     def solve(self, task: Task) -> Labels:
         method = prepared(self.method, task.n_clusters, task.rng)
-        labels = np.asarray(method.fit_predict(self._seen(task.features, task.subset)))
+        seen = self._seen(task.features, task.subset)
+        if task.n_clusters < task.features.n_samples:
+            labels = np.asarray(method.fit_predict(seen))
+        else:
+            with warnings.catch_warnings():
+                # SciPy says that it uses another function then.
+                warnings.filterwarnings("ignore", "k >= N", RuntimeWarning)
+                labels = np.asarray(method.fit_predict(seen))
         labels = renumbered(labels, task.features.n_samples, task.n_clusters, type(method).__name__)
         return named_like(labels, task.warm, task.n_clusters)
 

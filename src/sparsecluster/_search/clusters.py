@@ -125,7 +125,8 @@ def merge(similarity: Floats, labels: Labels, rng: np.random.Generator) -> Label
     """Labels with one cluster less: the two clusters that are merged are those that lose least by it."""
     k = int(labels.max()) + 1
     members = (labels[:, None] == np.arange(k)).astype(np.float64)
-    sizes, sums = members.sum(axis=0), members.T @ similarity @ members
+    # A cluster may be empty if fewer samples are different than there should be clusters.
+    sizes, sums = np.maximum(members.sum(axis=0), 1.0), members.T @ similarity @ members
     own = np.diag(sums) / sizes
     joined = (np.diag(sums)[:, None] + np.diag(sums) + 2.0 * sums) / (sizes[:, None] + sizes)
     loss = own[:, None] + own - joined

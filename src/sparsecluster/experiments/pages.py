@@ -8,7 +8,7 @@ from .._utils.files import write
 from .experiment import Experiment, Setting
 from .figures import draw
 from .render import comma_separated, markdown, web_page
-from .runner import load, table_of
+from .runner import Results, load, table_of
 
 
 def render(experiment: Experiment, folder: Path, setting: Setting) -> list[Path]:
@@ -28,7 +28,19 @@ def render(experiment: Experiment, folder: Path, setting: Setting) -> list[Path]
     list of Path
         The files that were written.
     """
-    results = load(table_of(experiment, folder, setting))
+    table = table_of(experiment, folder, setting)
+    results = load(table)
+    try:
+        return _written(experiment, results, folder, setting)
+    except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError) as error:
+        # The table holds what earlier runs wrote, and perhaps something else.
+        raise ValueError(
+            f"{table} does not hold results of {experiment.name} ({type(error).__name__}: {error}). Remove the lines "
+            "that are damaged, and their tasks will be run again."
+        ) from error
+
+
+def _written(experiment: Experiment, results: Results, folder: Path, setting: Setting) -> list[Path]:
     suffix = f"-{setting.variant}" if len(experiment.variants) > 1 else ""
     stem = f"{experiment.name}{suffix}"
     written = []

@@ -68,6 +68,8 @@ WAYS_OUT = {
 
 def check_form(X: Any) -> None:
     """Refuse what is not a table, before other packages can only say what they failed to convert."""
+    if type(X).__name__ == "RecordBatch":
+        raise TypeError("X is a pyarrow.RecordBatch, which is a part of a table. Use pyarrow.Table.from_batches([X]).")
     if not isinstance(X, type) and (scipy.sparse.issparse(X) or as_frame(X) is not None):
         return
     if isinstance(X, type) or not (hasattr(X, "__array__") or isinstance(X, list | tuple)):
