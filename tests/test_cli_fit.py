@@ -334,6 +334,11 @@ def test_predict_leaves_out_what_the_model_does_not_know_and_minds_names_not_pla
     assert clusters((tmp_path / "deep" / "new.csv").read_text()) == labels
 
 
+@pytest.mark.parametrize("method", ["cosa", "sparse-kmeans", "ward"])
+def test_a_preset_sets_what_a_method_has(tmp_path, file, method):
+    done("fit", file, "-k", 3, "--method", method, "--preset", "expression", "--out", tmp_path / "out", "--no-report")
+
+
 @pytest.mark.parametrize("method", ["sas", "cosa"])
 def test_a_report_can_be_written_again(tmp_path, file, method):
     out = tmp_path / "out"

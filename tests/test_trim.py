@@ -268,3 +268,12 @@ def test_the_share_is_between_nothing_and_half(trim):
 def test_so_many_clusters_need_so_many_samples():
     with refuses("After trimming, fewer than 4 distinct samples are left", "fewer clusters", "smaller value of trim"):
         fit(SMALL[:5], n_clusters=4, trim=0.4, n_features_to_select=2)
+
+
+def test_outliers_are_left_out_also_if_clusters_are_sought_in_a_subsample():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(90, 6)) + 6.0 * np.repeat([0, 1, 2], 30)[:, None] * (np.arange(6) < 3)
+    X[:4] += 50.0
+    found = SASClustering(3, trim=0.1, subsample=60, n_permutations=3).fit(X)
+    assert set(np.flatnonzero(found.labels_ == -1)) == {0, 1, 2, 3}
+    assert rand_index(found.labels_[4:], np.repeat([0, 1, 2], 30)[4:]) == 1.0

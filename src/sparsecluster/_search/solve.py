@@ -102,6 +102,8 @@ def _by_subsample(
 ) -> Solution:
     """Search on the subsample, assign all samples to the nearest of its clusters, and climb from there."""
     on_part = problem._replace(features=problem.features.like_this(part.source.features()))
+    known = (labels[part.places] for labels in plan.known)
+    plan = plan._replace(known=[labels for labels in known if np.unique(labels).size == problem.n_clusters])
     found, curve, others = search(part.source, on_part, plan, rng)
     # One iteration scores the features on all samples; more would need all pairs of samples.
     problem = problem if pairs_fit else problem._replace(max_iter=1)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
-from .checks import check_bool, check_choice, check_count, check_jobs
+from .checks import check_bool, check_choice, check_count, check_jobs, is_auto
 from .text import brief
 
 # The smallest whole number that is allowed for each parameter. Those in OPTIONAL may also be None.
@@ -37,7 +37,7 @@ def check_parameters(given: Mapping[str, Any]) -> None:
     for name in FLAGS:
         if name in given:
             check_bool(name, given[name])
-    if given.get("verbose", "auto") != "auto":
+    if not is_auto(given.get("verbose", "auto")):
         check_bool("verbose", given["verbose"], ' or "auto"')
     check_jobs(given.get("n_jobs"))
     check_seed(given.get("random_state"))

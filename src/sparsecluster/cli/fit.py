@@ -201,12 +201,15 @@ def _estimator(
     from .. import preprocessing
     from ..methods.registry import make_method
 
-    usual = {} if preset is None else getattr(preprocessing, PRESETS[preset])
+    usual = {} if preset is None else dict(getattr(preprocessing, PRESETS[preset]))
 
     if k != "auto" and asked["max_clusters"] is not None:
         raise ValueError("--max-clusters is the largest number of clusters that -k auto tries. Leave out -k, or this.")
     made = make_method(method, k)
     takes = made.get_params()
+    if "n_features_to_select" not in takes:
+        # Other methods have a rule as well, but no core.
+        usual.pop("rule", None)
     wanted = {key: value for key, value in asked.items() if value not in NOTHING}
     strange = next((key for key in wanted if key not in takes), None)
     if strange is not None:

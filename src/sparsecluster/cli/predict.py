@@ -57,10 +57,11 @@ def predict(
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
         # A matrix has no column names, but its columns are in the right order now.
-        warnings.filterwarnings("ignore", "X does not have valid feature names", UserWarning)
+        warnings.filterwarnings("ignore", "X (has|does not have valid) feature names", UserWarning)
         labels = saved.estimator.predict(prepared(X, saved.preset))
-    for note in (*loaded.notes, *(str(each.message) for each in caught if issubclass(each.category, UserWarning))):
-        tell(f"Note: {note}", err=True)
+    for each in caught:
+        if issubclass(each.category, UserWarning):
+            tell(f"Note: {each.message}", err=True)
     # Files have the names as they are; on a terminal, control characters could do harm.
     ids = loaded.ids if out is not None and str(out) != "-" else map(visible, loaded.ids)
     put(as_csv(["id", "cluster"], zip(ids, labels.tolist(), strict=True)), out)
