@@ -19,7 +19,7 @@ SKLEARN = ("validation.py", "_array_api.py", "_param_validation.py", "base.py")
 # What refusals usually name, if it is not a parameter, a column or a file of the case.
 USUAL = re.compile(
     r"\b(X|y|columns?|rows?|samples?|features?|matrix|matrices|clusters?|table|file|model|values?|metric|method|"
-    r"n_[a-z_]+|names?|ids?|pip install|option|alternative|standard input)\b",
+    r"n_[a-z_]+|names?|ids?|pip install|option|alternative|standard input|must be one of)\b",
     re.IGNORECASE,
 )
 MOST_CHARACTERS = 1000

@@ -203,3 +203,20 @@ def test_the_way_back_is_for_numbers():
     found = fit(MIXED, n_features_to_select=2)
     with refuses("inverse_transform takes numbers only"):
         found.inverse_transform(found.transform(MIXED).astype(str))
+
+
+def test_whole_numbers_of_128_bits_are_numbers():
+    pl = pytest.importorskip("polars")
+    X = np.random.default_rng(0).integers(0, 1000, size=(20, 3))
+    X[:10, 0] += 5000
+    wide = pl.DataFrame(X, schema=["a", "b", "c"]).with_columns(pl.col("a").cast(pl.Int128))
+    found = SASClustering(2, n_features_to_select=1).fit(wide)
+    np.testing.assert_array_equal(found.labels_, SASClustering(2, n_features_to_select=1).fit(X).labels_)
+    np.testing.assert_array_equal(found.predict(wide), found.labels_)
+
+
+def test_a_record_batch_is_refused_with_the_way_to_a_table():
+    pa = pytest.importorskip("pyarrow")
+    (batch,) = pa.table({"a": [1.0, 2.0, 5.0], "b": ["x", "y", "x"]}).to_batches()
+    with pytest.raises(TypeError, match=r"Use pyarrow\.Table\.from_batches"):
+        SASClustering(2).fit(batch)

@@ -161,7 +161,8 @@ def try_out(estimator: Any, kinds: Sequence[Dissimilarity], has_words: bool) -> 
         X = np.array(rows, dtype=object)
     else:
         X = np.repeat(np.array(TRIED)[:, None], len(kinds), axis=1)
-    with warnings.catch_warnings(), np.errstate(all="ignore"):
+    # Numbers so large that distances overflow are damaged as well.
+    with warnings.catch_warnings(), np.errstate(all="ignore", over="raise"):
         warnings.simplefilter("ignore")
         labels = estimator.predict(X)
         float(estimator.score(X))

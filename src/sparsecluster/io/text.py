@@ -334,7 +334,10 @@ def numbers_of(words: Any, decimal: str = ".") -> Any:
     This is done without `pandas.to_numeric`, which crashes on exponents of many digits. Numbers that are too large are
     infinite, and refused by name later.
     """
-    different = {word: str(word).replace(decimal, ".") for word in words.dropna().unique()}
+    known = words.dropna()
+    if not known.map(lambda word: isinstance(word, str | float | int)).all():
+        return None
+    different = {word: str(word).replace(decimal, ".") for word in known.unique()}
     if not different or not all("_" not in word and is_number(word) for word in different.values()):
         return None
     is_whole = not words.isna().any() and all(WHOLE.fullmatch(word) for word in different.values())

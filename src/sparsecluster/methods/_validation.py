@@ -48,7 +48,7 @@ def checked(estimator: Any, X: Any, *, reset: bool, has_words: bool = False) -> 
         check_count("The number of rows of X", len(X), fewest)
         validate_data(estimator, X, reset=reset, skip_check_array=True)
     else:
-        X = validate_data(estimator, X, reset=reset, ensure_min_samples=fewest, order=None, **NUMBERS)
+        X = validate_data(estimator, without_128_bits(X), reset=reset, ensure_min_samples=fewest, order=None, **NUMBERS)
     names = names_of(estimator)
     # Parameters refer to columns by the user's own names, while scikit-learn accepts only strings as names.
     is_usable = bool(keys) and all(isinstance(key, str | int) for key in keys)
@@ -125,6 +125,15 @@ def check_rows(X: Sequence[Any]) -> None:
             f"All rows of X must have the same length; that of the first is {len(X[0])}, but that of row {place} is "
             f"{len(X[place])}."
         )
+
+
+def without_128_bits(X: Any) -> Any:
+    """Return a table in which whole numbers of 128 bits, which NumPy does not have, are floats."""
+    import narwhals.stable.v1 as nw
+
+    frame = as_frame(X)
+    wide = [] if frame is None else [name for name, kind in frame.schema.items() if kind in (nw.Int128, nw.UInt128)]
+    return frame.with_columns(nw.col(*wide).cast(nw.Float64)).to_native() if wide else X
 
 
 def names_of(estimator: Any) -> Sequence[str]:
