@@ -311,3 +311,9 @@ def test_an_exponent_of_many_digits_is_an_infinite_number(tmp_path, transpose):
     (tmp_path / "table.csv").write_text(f"a,b\n1,2.5e+21{'1' * 200}\n2, 3\n4, 5\n")
     X = read_table(tmp_path / "table.csv", transpose=transpose).X
     assert np.isposinf(X.to_numpy(float).max())
+
+
+def test_times_that_no_calendar_has_are_refused(tmp_path):
+    np.save(tmp_path / "times.npy", np.full((3, 2), 2**62, "datetime64[D]"))
+    with pytest.raises(FileError, match=r"times\.npy cannot be read"):
+        read_table(tmp_path / "times.npy")

@@ -167,5 +167,7 @@ def try_out(estimator: Any, kinds: Sequence[Dissimilarity], has_words: bool) -> 
         labels = estimator.predict(X)
         float(estimator.score(X))
         estimator.summary()
+        memberships = estimator.predict_proba(X) if hasattr(estimator, "predict_proba") else np.zeros(1)
+    must(bool(np.isfinite(memberships).all()), "its probabilities are not numbers")
     must(labels.shape == (len(TRIED),) and 0 <= labels.min() <= labels.max() < estimator.n_clusters_,
          "it assigns samples to clusters that do not exist")  # fmt: skip

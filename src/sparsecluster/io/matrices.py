@@ -43,7 +43,9 @@ def numpy(source: Source, options: Options) -> Table:
         )
     if 0 in array.shape:
         raise FileError(f"{source.name} contains no data: its array has the shape {array.shape}.")
-    return Table(pd.DataFrame(array, columns=DefaultNames(array.shape[1])[:]), [])
+    # Times that pandas does not know are refused.
+    frame = read_with("pandas", source, lambda: pd.DataFrame(array, columns=DefaultNames(array.shape[1])[:]))
+    return Table(frame, [])
 
 
 def _of_archive(handle: Any, source: Source) -> Any:
