@@ -22,7 +22,16 @@ FAST_SUMS = {"reassoc", "contract", "nsz"}
 
 def kernel(function: F) -> F:
     """Compile `function` at its first call and cache the machine code on disk."""
-    options: dict[str, Any] = {"cache": True, "nogil": True, "fastmath": FAST_SUMS}
+    return _compiled(function, FAST_SUMS)
+
+
+def exact_kernel(function: F) -> F:
+    """The same, with every operation as it is written, for sums that must not depend on how they are computed."""
+    return _compiled(function, False)
+
+
+def _compiled(function: F, fastmath: Any) -> F:
+    options: dict[str, Any] = {"cache": True, "nogil": True, "fastmath": fastmath}
     try:
         return numba.njit(**options)(function)
     except RuntimeError:

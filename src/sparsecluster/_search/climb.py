@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -23,6 +23,16 @@ class Problem(NamedTuple):
     n_clusters: int
     max_iter: int = 100
 
+    @property
+    def least_gain(self) -> float:
+        """A gain below this share of the objective is a rounding error."""
+        return LEAST_GAIN
+
+    @property
+    def constrains(self) -> bool:
+        """Whether labels from elsewhere have to pass through the clusterer before they can be a result."""
+        return self.clusterer.constrains
+
     def cluster(
         self, subset: Subset, rng: np.random.Generator, warm: Labels | None = None, n_starts: int = 1
     ) -> Labels:
@@ -32,6 +42,14 @@ class Problem(NamedTuple):
     def scores(self, labels: Labels) -> Floats:
         """1 - Delta_a[C] / T_a of every feature, for the clustering given by `labels`; see `Features.scores`."""
         return self.features.scores(labels, self.n_clusters)
+
+    def is_same(self, new: Labels, old: Labels) -> bool:
+        """Whether a step has changed nothing."""
+        return np.array_equal(new, old)
+
+    def moved(self, new: Labels, old: Labels) -> int:
+        """The number of samples in another cluster."""
+        return int(np.count_nonzero(new != old))
 
 
 class Step(NamedTuple):
@@ -45,14 +63,14 @@ class Step(NamedTuple):
 class Climb(NamedTuple):
     """The result of a climb: labels of shape (n_samples,), scores of shape (n_features,), and the chosen features."""
 
-    labels: Labels
+    labels: Any
     scores: Floats
     subset: Subset
     objective: float
     history: tuple[Step, ...]
 
 
-def climb(problem: Problem, labels: Labels, size: int, rng: np.random.Generator) -> Climb:
+def climb(problem: Any, labels: Any, size: int, rng: np.random.Generator) -> Climb:
     """Maximize sum_{a in S} (1 - Delta_a[C] / T_a) over the clustering C and the subset S of `size` features.
 
     The climb starts from `labels`, of shape (n_samples,), and alternates between two steps:
@@ -65,7 +83,7 @@ def climb(problem: Problem, labels: Labels, size: int, rng: np.random.Generator)
     """
     scores = problem.scores(labels)
     subset: Subset = largest(scores, size)
-    if problem.clusterer.constrains:
+    if problem.constrains:
         # The labels at the start may violate the constraint, so they pass through the clusterer first.
         labels = problem.cluster(subset, rng, warm=labels)
         scores = problem.scores(labels)
@@ -76,18 +94,18 @@ def climb(problem: Problem, labels: Labels, size: int, rng: np.random.Generator)
     for _ in range(problem.max_iter - 1):
         # Step 1: keeping S fixed, C <- C-hat(delta_S, k).
         new_labels = problem.cluster(subset, rng, warm=labels)
-        samples_moved = int(np.count_nonzero(new_labels != labels))
-        if samples_moved == 0:
+        if problem.is_same(new_labels, labels):
             break
         # Step 2: keeping C fixed, S <- argmin over |S| = s of Delta_S[C].
         new_scores = problem.scores(new_labels)
         new_subset = largest(new_scores, size)
         new_objective = float(new_scores[new_subset].sum())
-        if new_objective <= objective * (1 + LEAST_GAIN):
+        if new_objective <= objective * (1 + problem.least_gain):
             break
         was_chosen = np.zeros(scores.size, bool)
         was_chosen[subset] = True
         features_changed = size - int(np.count_nonzero(was_chosen[new_subset]))
+        samples_moved = problem.moved(new_labels, labels)
         labels, scores, subset, objective = new_labels, new_scores, new_subset, new_objective
         history.append(Step(objective, samples_moved, features_changed))
     return Climb(labels, scores, subset, objective, tuple(history))

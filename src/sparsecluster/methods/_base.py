@@ -32,14 +32,13 @@ from ._clusters import check_n_clusters, choose_clusters, is_given
 from ._core import check_core_agreement, with_core
 from ._criteria.auto import auto
 from ._criteria.choice import Choice
-from ._result import Array, Clusters, Kept, Order, Result
+from ._large import Large, fit_by_sample
+from ._result import OUTLIER, Clusters, Kept, Order, Result
 from ._trim import check_trim, scored_inside, solve_trimmed, without_far
 from ._validation import checked, chosen_columns, names_of
 
 # Attributes that are set while reading and therefore belong to the fit that follows.
 LEARNED_IN_READING = ("n_features_in_", "feature_names_in_")
-# The label of samples that belong to no cluster, as in scikit-learn.
-OUTLIER = -1
 
 
 class SparseClusterer(SelectorMixin, ClusterMixin, BaseEstimator):
@@ -219,6 +218,9 @@ class SparseClusterer(SelectorMixin, ClusterMixin, BaseEstimator):
 
     def _fit(self, reading: Reading) -> Self:
         """Fit a table that has been read."""
+        large = self._in_blocks(reading)
+        if large is not None:
+            return fit_by_sample(self, large)
         # A few outliers would look like more clusters.
         chosen = choose_clusters(self, reading if is_given(self.n_clusters) else without_far(self, reading))
         reading = reading.for_clusters(chosen.k)
@@ -229,8 +231,14 @@ class SparseClusterer(SelectorMixin, ClusterMixin, BaseEstimator):
         self.n_clusters_curve_ = chosen.curve
         if outlier_scores is not None:
             self.outlier_scores_ = outlier_scores
-        self.alternatives_ = [Alternative(self._alternative(reading, each), value) for each, value in found.others]
+        self.alternatives_ = [
+            Alternative(self._alternative(reading, with_core(self, reading, each)), value) for each, value in found.others
+        ]
         return self
+
+    def _in_blocks(self, reading: Reading) -> Large | None:
+        """Return the table in blocks of rows if the method searches on a sample of it, or else None."""
+        return None
 
     def _alternative(self, reading: Reading, found: Result) -> Self:
         """Return an estimator with the same parameters that is fitted to another result."""
@@ -238,7 +246,7 @@ class SparseClusterer(SelectorMixin, ClusterMixin, BaseEstimator):
         for name in LEARNED_IN_READING:
             if name in vars(self):
                 setattr(other, name, vars(self)[name])
-        other._keep(reading, with_core(self, reading, found))
+        other._keep(reading, found)
         other.n_clusters_curve_, other.alternatives_ = self.n_clusters_curve_, []
         return other
 
@@ -319,9 +327,7 @@ class SparseClusterer(SelectorMixin, ClusterMixin, BaseEstimator):
             delattr(self, name)
         order = Order.of(reading, found)
         self.n_clusters_ = found.n_clusters
-        labels = np.full(found.labels.size, OUTLIER)
-        labels[found.inside] = order.clusters[found.labels[found.inside]]
-        self.labels_ = order.restore(Array(labels, ("sample",), OUTLIER))
+        self.labels_ = found.labels_in(order)
         self.support_ = np.zeros(reading.n_columns, bool)
         self.support_[reading.source.columns[order.chosen_columns]] = True
         self.feature_scores_ = order.by_column(found.scores)
@@ -331,7 +337,7 @@ class SparseClusterer(SelectorMixin, ClusterMixin, BaseEstimator):
             setattr(self, name, order.restore(array))
         for name, value in found.attributes.items():
             setattr(self, name, value)
-        centers = reading.source.centers(self.labels_, self.n_clusters_)
+        centers = found.centers_in(order)
         if centers is not None:
             self.cluster_centers_ = centers
         clusters = self._clusters_of(reading, found, order)

@@ -47,8 +47,20 @@ def with_core(estimator: SparseClusterer, reading: Reading, found: Result) -> Re
     if least is None:
         return found
     rng = rng_of(vars(estimator).get("random_state", 0))
-    ranked = found.subset[np.argsort(-found.scores[found.subset], kind="stable")]
-    part = _part(estimator, reading, found, ranked, rng)
+    ranked = ranked_features(found)
+    return with_core_of(estimator, found, _part(estimator, reading, found, ranked, rng), ranked, rng)
+
+
+def ranked_features(found: Result) -> Subset:
+    """Return the chosen features, the one with the highest score first."""
+    return found.subset[np.argsort(-found.scores[found.subset], kind="stable")]
+
+
+def with_core_of(
+    estimator: SparseClusterer, found: Result, part: Part, ranked: Subset, rng: np.random.Generator
+) -> Result:
+    """Return the result with its core, which is sought on a part of the samples."""
+    least = vars(estimator)["core_agreement"]
     problem = Problem(part.features, estimator._clusterer(part.features), found.n_clusters)
     core = find_core(problem, part.labels, part.ranked, float(least), rng)
     size = int(part.counts[core.subset.size - 1])

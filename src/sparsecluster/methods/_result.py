@@ -14,6 +14,8 @@ from .._features.features import Features
 from .._utils.arrays import Floats, Labels, Subset
 
 Axis = Literal["sample", "feature", "cluster"] | None
+# The label of samples that belong to no cluster, as in scikit-learn.
+OUTLIER = -1
 # The largest value of a new sample in the units of the clusters: its square and sums of squares must be finite.
 FARTHEST = 1e100
 
@@ -141,6 +143,21 @@ class Result:
         return replace(self, arrays={**self.arrays, **(arrays or {})}, attributes={**self.attributes, **attributes})
 
     @property
+    def sizes(self) -> Subset:
+        """Number of samples in each cluster."""
+        return np.bincount(self.labels[self.inside], minlength=self.n_clusters)
+
+    def labels_in(self, order: Order) -> Any:
+        """Return the labels in the user's order of samples and clusters; -1 for samples in no cluster."""
+        labels = np.full(self.labels.size, OUTLIER)
+        labels[self.inside] = order.clusters[self.labels[self.inside]]
+        return order.restore(Array(labels, ("sample",), OUTLIER))
+
+    def centers_in(self, order: Order) -> npt.NDArray[Any] | None:
+        """Return the center of each column in each cluster, in the user's order and units; None if there is none."""
+        return order.reading.source.centers(self.labels_in(order), self.n_clusters)
+
+    @property
     def inside(self) -> Subset:
         """Places of the samples that are in a cluster."""
         return np.arange(self.labels.size) if self.outside is None else np.flatnonzero(~self.outside)
@@ -175,7 +192,7 @@ class Order(NamedTuple):
         """Return the order that belongs to a result."""
         k = found.n_clusters
         names = np.empty(k, np.intp)
-        names[np.argsort(-np.bincount(found.labels[found.inside], minlength=k), kind="stable")] = np.arange(k)
+        names[np.argsort(-found.sizes, kind="stable")] = np.arange(k)
         source = reading.source
         places = np.flatnonzero(np.isin(source.owners, found.subset))
         places = places[np.argsort(source.columns[places])]

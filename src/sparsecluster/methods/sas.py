@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from .._blocks.large import Large, large_in_memory
 from .._clusterers.clusterer import Clusterer
 from .._clusterers.registry import make_clusterer
 from .._data.metric import Metric
@@ -26,7 +27,7 @@ from .._utils.checks import check_choice, check_count, check_size, is_auto
 from .._utils.parameters import rng_of
 from .._utils.progress import Verbosity
 from ._base import SparseClusterer
-from ._clusters import NClusters
+from ._clusters import NClusters, is_given
 from ._mixins import NearestCluster
 from ._result import Array, Result
 
@@ -313,6 +314,14 @@ class SASClustering(NearestCluster, SparseClusterer):
     def _by_amount(self) -> bool:
         """Whether features are chosen by the amount that the clusters explain."""
         return self.objective == "amount" or (self.objective == "auto" and not self.standardize)
+
+    def _in_blocks(self, reading: Reading) -> Large | None:
+        n, many = reading.n_used, self.subsample
+        is_kmeans = isinstance(self.clusterer, str) and self.clusterer in ("auto", "kmeans")
+        if many is None or n <= many or self.trim or not is_kmeans or not isinstance(self.init, str):
+            return None
+        k = int(self.n_clusters) if is_given(self.n_clusters) else 2
+        return large_in_memory(reading, int(many), k, self.n_jobs, rng_of(self.random_state))
 
     def _solve(self, reading: Reading, k: int) -> Result:
         return self._solve_from(reading, k, None)

@@ -1,0 +1,146 @@
+"""Fitting a table with many samples: the search works on a random sample, and a climb in blocks of rows on all of it."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .._blocks.centers import Centers, Columns, labels_of
+from .._blocks.features import BlockFeatures, BlockProblem
+from .._blocks.large import Large, kinds_of
+from .._blocks.outcome import centers_of, profiles_by
+from .._data.source import columns_of
+from .._search.alternatives import DIFFERENT
+from .._search.climb import Climb, climb
+from .._utils.arrays import Subset
+from .._utils.checks import frames_in_package
+from .._utils.parameters import rng_of
+from ..metrics import adjusted_rand_index
+from ._alternatives import Alternative
+from ._clusters import choose_clusters
+from ._core import Part, ranked_features, with_core_of
+from ._result import Order, Result
+from ._trim import warn_of_far_clusters
+
+if TYPE_CHECKING:
+    from ._base import SparseClusterer
+
+
+@dataclass(frozen=True)
+class LargeResult(Result):
+    """The result on a table that is read in blocks: `labels` are the centers by which samples get their labels."""
+
+    @property
+    def sizes(self) -> Subset:
+        return np.asarray(self.labels.sums.sizes)  # type: ignore[attr-defined]
+
+    def labels_in(self, order: Order) -> Any:
+        features: Any = self.features
+        by = partial(numbered_labels, columns=self.labels.columns, clusters=order.clusters)  # type: ignore[attr-defined]
+        return features.blocks.each(by)
+
+    def centers_in(self, order: Order) -> npt.NDArray[Any]:
+        features: Any = self.features
+        kinds = kinds_of(order.reading.source, order.reading.n_columns)
+        centers = centers_of(features, kinds, self.labels.sums)  # type: ignore[attr-defined]
+        return centers[np.argsort(order.clusters)]
+
+
+def numbered_labels(block: Any, columns: Columns, clusters: Subset) -> Any:
+    """Return the labels of a block, with the clusters numbered as the user sees them."""
+    return clusters[labels_of(block, columns)]
+
+
+def fit_by_sample(estimator: SparseClusterer, large: Large) -> Any:
+    """Fit a table with many samples, and set the attributes of the estimator."""
+    chosen = choose_clusters(estimator, large.sample)
+    k = chosen.k
+    large = large.for_clusters(k)
+    for note in large.reading.notes:
+        warnings.warn(note, UserWarning, stacklevel=frames_in_package())
+    found = estimator._solve_from(large.sample, k, chosen.labels)
+    warn_of_far_clusters(large.sample, found)
+    features = large.features()
+    best, *others = different(
+        [(on_all(estimator, large, features, each), value) for each, value in [(found, None), *found.others]], large.rows
+    )
+    estimator._keep(large.reading, best[0])
+    estimator.n_clusters_curve_ = chosen.curve
+    estimator.alternatives_ = [
+        Alternative(estimator._alternative(large.reading, each), value) for each, value in others
+    ]
+    return estimator
+
+
+def different(found: list[tuple[LargeResult, Any]], rows: Any) -> list[tuple[LargeResult, Any]]:
+    """Return the results whose clusters differ from those of all results before them, judged by the sample."""
+    kept: list[tuple[LargeResult, Any]] = []
+    labels: list[Any] = []
+    for each, value in found:
+        own = labels_of(rows, each.labels.columns)  # type: ignore[attr-defined]
+        if all(adjusted_rand_index(own, known) < DIFFERENT for known in labels):
+            kept.append((each, value))
+            labels.append(own)
+    return kept
+
+
+def on_all(estimator: SparseClusterer, large: Large, features: BlockFeatures, found: Result) -> LargeResult:
+    """Return the result that a climb on all samples reaches from a result on the sample."""
+    k, rng = found.n_clusters, rng_of(vars(estimator).get("random_state", 0))
+    source = large.sample.source
+    chosen = np.isin(features.layout.columns, columns_of(source, found.subset))
+    subset = np.unique(features.layout.owners[chosen])
+    problem = BlockProblem(features, estimator._scored(features), k, int(estimator.max_iter))
+    start = features.start(large.rows, found.labels, k, subset)
+    climbed = settled(problem, climb(problem, start, subset.size, rng))
+    attributes = {
+        **found.attributes,
+        "objective_": climbed.objective,
+        "history_": climbed.history,
+        "n_iter_": len(climbed.history),
+    }
+    centers: Centers = climbed.labels
+    result = LargeResult(
+        features,  # type: ignore[arg-type]
+        centers,  # type: ignore[arg-type]
+        climbed.subset,
+        k,
+        attributes=attributes,
+        clusters=lambda order: profiles_by(features, centers.basis, climbed.subset, order.clusters),
+        scores=features.scores(centers, k),
+    )
+    return result if vars(estimator).get("core_agreement") is None else with_core_on(estimator, large, result)
+
+
+def settled(problem: BlockProblem, climbed: Climb) -> Climb:
+    """Return a climb whose samples are nearest to their centers on the chosen features, and not on earlier ones."""
+    centers: Centers = climbed.labels
+    if np.array_equal(centers.subset, climbed.subset):
+        return climbed
+    nearest = problem.features.centers(centers.sums, climbed.subset, before=centers)
+    scores = problem.scores(nearest)
+    if not nearest.sums.sizes.all():
+        return climbed
+    return climbed._replace(labels=nearest, scores=scores, objective=float(scores[climbed.subset].sum()))
+
+
+def with_core_on(estimator: SparseClusterer, large: Large, found: LargeResult) -> Result:
+    """Return the result with its core, which is sought on the sample."""
+    layout: Any = found.features.layout  # type: ignore[attr-defined]
+    source = large.sample.source
+    # The number of each feature among the features of the sample, and -1 if it does not vary there.
+    own = np.full(found.features.n_features, -1, np.intp)
+    owners = dict(zip(layout.columns.tolist(), layout.owners.tolist(), strict=True))
+    own[[owners[a] for a in source.columns.tolist()]] = source.owners
+    ranked = ranked_features(found)
+    known = np.flatnonzero(own[ranked] >= 0)
+    if not known.size:
+        return found
+    labels = labels_of(large.rows, found.labels.columns)  # type: ignore[attr-defined]
+    part = Part(source.features(), labels, own[ranked[known]], np.append(known[1:], ranked.size))
+    return with_core_of(estimator, found, part, ranked, rng_of(vars(estimator).get("random_state", 0)))
