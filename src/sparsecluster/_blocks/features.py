@@ -13,7 +13,7 @@ from .._features.mixed import shares_of
 from .._features.units import counted_totals
 from .._utils.arrays import Floats, Labels, Subset
 from .centers import Centers, Columns, sums_by
-from .sums import Counts, Moments, Scale, Sums, joined, moments_of, sums_of
+from .sums import Counts, Moments, Scale, Sums, joined, sums_of
 
 T = TypeVar("T")
 
@@ -67,11 +67,6 @@ class BlockFeatures:
     moments: Moments
     has_rows: ClassVar[bool] = True
     has_missing: ClassVar[bool] = False
-
-    @classmethod
-    def of(cls, blocks: Blocks, layout: Layout, scale: Scale) -> BlockFeatures:
-        """Features of a table whose extremes are known; one pass."""
-        return cls(blocks, layout, scale, blocks.total(partial(moments_of, scale=scale)))
 
     @property
     def n_samples(self) -> int:

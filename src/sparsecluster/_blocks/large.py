@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from .._data.source_sparse import SparseSource
 from .._utils.arrays import Subset
 from .features import BlockFeatures, Blocks, Layout
 from .memory import MemoryBlocks
-from .sums import Scale
+from .sums import Moments, Scale, moments_of
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,8 @@ class Large:
         A random sample of its rows, in memory.
     rows : ndarray or sparse matrix of shape (n_drawn, n_columns)
         The codes of these rows.
+    moments : Moments or None
+        The moments of its columns, if they are known.
     """
 
     reading: Reading
@@ -41,6 +44,7 @@ class Large:
     scale: Scale
     sample: Reading
     rows: Any
+    moments: Moments | None = None
 
     def for_clusters(self, k: int) -> Large:
         """The same table without the columns that are observed in too few samples for k clusters."""
@@ -50,10 +54,11 @@ class Large:
         return replace(self, reading=reading, sample=replace(sample, source=replace(source, columns=source.columns[used])))
 
     def features(self) -> BlockFeatures:
-        """The features of all samples; one pass over the table."""
+        """The features of all samples; one pass over the table unless its moments are known."""
         source = self.reading.source
         layout = Layout(source.columns, source.owners, self.reading.request.standardize)
-        return BlockFeatures.of(self.blocks, layout, self.scale)
+        moments = self.moments or self.blocks.total(partial(moments_of, scale=self.scale))
+        return BlockFeatures(self.blocks, layout, self.scale, moments)
 
 
 def draw_places(n_samples: int, n_drawn: int, rng: np.random.Generator) -> Subset:
@@ -105,7 +110,8 @@ def sample_reading(reading: Reading, rows: Any, k: int) -> Reading | None:
     n, every = rows.shape[0], np.arange(rows.shape[0])
     source: Any
     if issparse(rows):
-        source = SparseSource(rows.tocsc(), every, whole.columns, whole.standardize, whole.groups)
+        groups = np.arange(reading.n_columns) if whole.groups is None else whole.groups
+        source = SparseSource(rows.tocsc(), every, whole.columns, whole.standardize, groups)
     else:
         has_missing = bool(np.isnan(rows[:, whole.columns]).any())
         kinds = tuple(kinds_of(whole, reading.n_columns))

@@ -21,6 +21,8 @@ from .._utils.arrays import Subset, Table
 BLOCK_VALUES = 2**17
 # In each round, columns are distinguished by the rows so far, and rows by the columns; few tables need the third round.
 ROUNDS = 3
+# With more rows than this, columns that hold different values have different fingerprints after the first round.
+FEW_ROWS = 2000
 
 
 class Arrangement(NamedTuple):
@@ -53,8 +55,15 @@ def arrangement(table: Table, columns: Subset, levels: npt.NDArray[np.bool_] | N
         salts, rows = mixed(prints), np.zeros_like(rows)
         for block in blocks:
             row_fingerprints(_bits(table[block], columns, coded, names, block), salts, rows[block])
+        if are_told_apart(prints, len(table)):
+            break
     ordered = columns[order_of(prints, lambda a: _bytes(table[:, columns[a]]))]
     return Arrangement(order_of(rows, lambda i: _bytes(table[i, ordered])), ordered, np.unique(rows).size)
+
+
+def are_told_apart(prints: npt.NDArray[np.uint64], n_rows: int) -> bool:
+    """Whether another round is not needed: there are many rows, and all columns have different fingerprints."""
+    return n_rows > FEW_ROWS and np.unique(prints).size == prints.size
 
 
 def order_of(prints: npt.NDArray[np.uint64], contents: Callable[[int], bytes]) -> Subset:

@@ -11,7 +11,7 @@ from scipy.sparse import csc_array, csc_matrix, csr_array, csr_matrix
 from .._kernels.order import mixed
 from .._kernels.sparse import sparse_fingerprints
 from .._utils.arrays import Subset
-from .arrange import ROUNDS, Arrangement, order_of
+from .arrange import ROUNDS, Arrangement, are_told_apart, order_of
 
 ByColumn: TypeAlias = "csc_array[Any] | csc_matrix[Any]"
 ByRow: TypeAlias = "csr_array[Any] | csr_matrix[Any]"
@@ -35,6 +35,8 @@ def sparse_arrangement(matrix: ByColumn | ByRow, columns: Subset) -> Arrangement
     for _ in range(ROUNDS):
         prints = _fingerprints(by_column, mixed(rows))
         rows = _fingerprints(by_row, mixed(prints))
+        if are_told_apart(prints, rows.size):
+            break
     order = order_of(prints, lambda a: _key(by_column, a))
     arranged = by_column[:, order].tocsr()
     return Arrangement(order_of(rows, lambda i: _key(arranged, i)), columns[order], np.unique(rows).size)

@@ -53,9 +53,12 @@ def kind_for(asked: str | FunctionOfTwo, content: Content, column: str) -> Dissi
 
 def refuse_identifiers(content: Content, column: str) -> None:
     """Refuse text that differs in nearly every sample: it cannot tell clusters apart."""
-    if not content.is_text:
-        return
-    different, observed = len(content.distinct()), content.n_observed
+    if content.is_text:
+        refuse_names(len(content.distinct()), content.n_observed, column)
+
+
+def refuse_names(different: int, observed: int, column: str) -> None:
+    """Refuse a column of text with so many different values among those that are observed."""
     if different > max(FEW_LEVELS, NEARLY_UNIQUE * observed):
         raise ValueError(
             f"Column {brief(column)} is text with {different} different values in {observed} samples, like names or "

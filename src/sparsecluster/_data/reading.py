@@ -33,7 +33,7 @@ from .content import Content, contents
 from .kinds import Dissimilarity, SquaredEuclidean
 from .metric import Metric, asked_by_column, group_numbers, kind_for
 from .names import DefaultNames
-from .source import ColumnTable, MatrixSource, SampleSource, TableSource
+from .source import ColumnTable, MatrixSource, SampleSource, TableSource, blank_rows
 from .source_sparse import SparseSource, varying
 
 
@@ -152,17 +152,15 @@ class Reading:
             distinct = source.count_distinct()
             if distinct < k:
                 raise too_few(distinct, k)
-        if not (isinstance(source, TableSource) and source.has_missing):
+        seen = source.observed()
+        if seen is None or observed_enough(seen, n, k).all():
             return self
-        values = source.table.values
         rare = np.zeros(self.n_columns, bool)
-        rare[source.columns] = ~observed_enough(observed_counts(values[:, source.columns]), n, k)
-        if not rare.any():
-            return self
+        rare[source.columns] = ~observed_enough(seen, n, k)
         usable, notes = left_out(self.names, COLUMNS, self._unused() & ~rare, rare)
-        check_some_observed(values[:, usable])
-        kept = source.columns[~rare[source.columns]]
-        return replace(self, source=replace(source, columns=kept), notes=(*self.notes, *notes[-1:]))
+        part: Any = replace(source, columns=source.columns[~rare[source.columns]])  # type: ignore[type-var]
+        refuse_blank(part.blank(), n, BLANK)
+        return replace(self, source=part, notes=(*self.notes, *notes[-1:]))
 
     def _unused(self) -> Any:
         unused = np.ones(self.n_columns, bool)
@@ -171,11 +169,7 @@ class Reading:
 
 
 COLUMNS, MATRICES = ("column", "columns"), ("matrix", "matrices")
-
-
-def check_some_observed(X: Table) -> None:
-    """Refuse samples without any observed value."""
-    refuse_blank(np.flatnonzero(np.isnan(X).all(axis=1)), len(X), "rows have no value in any usable column")
+BLANK = "rows have no value in any usable column"
 
 
 # ---------------------------------------------------------------- tables
@@ -231,7 +225,7 @@ def read_table(given: Given, request: Request) -> Reading:
     table, has_missing = with_one_nan(replace(table, values=precise_enough(table.values)))
     usable, notes = usable_columns(table, names, has_missing)
     if has_missing:
-        check_some_observed(table.values[:, usable])
+        refuse_blank(blank_rows(table.values, usable), n, BLANK)
         has_missing = bool(np.isnan(table.values[:, usable]).any())
     order = arrangement(table.values, usable, np.array([kind.codes_are_names for kind in table.kinds]))
     source = TableSource(table, groups, order.samples, by_kind(table, order), request.standardize, has_missing)

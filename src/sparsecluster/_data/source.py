@@ -47,6 +47,12 @@ class SampleSource(Protocol):
     def look(self, column: int, samples: Any, at: Subset) -> Any:
         """The codes of the user's samples in one of the user's columns; for a matrix, its entries (samples, at)."""
 
+    def observed(self) -> Subset | None:
+        """The number of samples in which each column is observed; None if there are no missing values."""
+
+    def blank(self) -> Subset:
+        """The samples without any observed value, by their places in the user's data."""
+
     def count_distinct(self) -> int:
         """The number of different samples."""
 
@@ -55,6 +61,11 @@ class SampleSource(Protocol):
 
     def centers(self, labels: Any, k: int) -> npt.NDArray[Any] | None:
         """The center of every column in every cluster, of shape (k, n_columns); None if a column has none."""
+
+
+def blank_rows(values: Table, columns: Subset) -> Subset:
+    """The rows without any observed value in the given columns."""
+    return np.flatnonzero(np.isnan(values[:, columns]).all(axis=1))
 
 
 def columns_of(source: SampleSource, subset: Subset) -> Subset:
@@ -131,6 +142,12 @@ class TableSource:
     def look(self, column: int, samples: Any, at: Subset) -> Table:
         return self.table.values[samples, column]
 
+    def observed(self) -> Subset | None:
+        return observed_counts(self.table.values[:, self.columns]) if self.has_missing else None
+
+    def blank(self) -> Subset:
+        return blank_rows(self.table.values, self.columns)
+
     def count_distinct(self) -> int:
         return len({row.tobytes() for row in self.table.values[:, self.columns] + 0.0})
 
@@ -182,6 +199,13 @@ class MatrixSource:
     def look(self, column: int, samples: Any, at: Subset) -> Table:
         matrix = self.matrices[column]
         return matrix[:, at] if isinstance(samples, slice) else matrix[np.ix_(samples, at)]
+
+    def observed(self) -> None:
+        """Nothing is left out by the number of clusters."""
+        return None
+
+    def blank(self) -> Subset:
+        return np.arange(0)
 
     def count_distinct(self) -> int:
         return count_distinct(self.matrices)

@@ -62,6 +62,13 @@ class SparseSource:
     def look(self, column: int, samples: Any, at: Subset) -> Table:
         return self.values[:, [column]].toarray()[samples, 0]
 
+    def observed(self) -> None:
+        """Nothing is left out by the number of clusters."""
+        return None
+
+    def blank(self) -> Subset:
+        return np.arange(0)
+
     def count_distinct(self) -> int:
         return sparse_arrangement(self.values, self.columns).distinct_samples
 

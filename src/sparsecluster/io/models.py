@@ -283,7 +283,9 @@ def _restored(entry: dict[str, Any]) -> SavedModel:
     fitted = {"n_clusters_": k, "n_clusters_curve_": None, **fitted}
     for key, value in fitted.items():
         setattr(estimator, key, value)
-    estimator._kept = Kept(TableReader(names or DefaultNames(n), kinds, entry["has_words"]), clusters, *counts)
+    labels = fitted["labels_"]
+    sizes = tuple(np.bincount(labels[labels >= 0]).tolist())
+    estimator._kept = Kept(TableReader(names or DefaultNames(n), kinds, entry["has_words"]), clusters, *counts, sizes)
     try_out(estimator, kinds, entry["has_words"])
     return SavedModel(estimator, names, preset)
 

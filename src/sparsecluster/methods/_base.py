@@ -14,6 +14,7 @@ from sklearn.base import BaseEstimator, ClusterMixin, clone
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted
 
+from .._blocks.collections import is_collection
 from .._clusterers.clusterer import Clusterer
 from .._clusterers.registry import make_clusterer
 from .._data.content import holds_words
@@ -32,7 +33,7 @@ from ._clusters import check_n_clusters, choose_clusters, is_given
 from ._core import check_core_agreement, with_core
 from ._criteria.auto import auto
 from ._criteria.choice import Choice
-from ._large import Large, fit_by_sample
+from ._large import Large, columns_in_blocks, fit_by_sample, fit_collection
 from ._result import OUTLIER, Clusters, Kept, Order, Result
 from ._trim import check_trim, scored_inside, solve_trimmed, without_far
 from ._validation import checked, chosen_columns, names_of
@@ -91,6 +92,8 @@ class SparseClusterer(SelectorMixin, ClusterMixin, BaseEstimator):
             `set_output(transform="pandas")` or "polars", a data frame.
         """
         check_is_fitted(self)
+        if is_collection(X):
+            return columns_in_blocks(self, X)
         chosen = chosen_columns(self, X)
         return super().transform(X) if chosen is None else chosen
 
@@ -212,6 +215,8 @@ class SparseClusterer(SelectorMixin, ClusterMixin, BaseEstimator):
             Fitted estimator.
         """
         self._check()
+        if is_collection(X):
+            return fit_collection(self, X)
         reading = self._reading(X)
         with one_thread_blas():
             return self._fit(reading)
@@ -236,8 +241,8 @@ class SparseClusterer(SelectorMixin, ClusterMixin, BaseEstimator):
         ]
         return self
 
-    def _in_blocks(self, reading: Reading) -> Large | None:
-        """Return the table in blocks of rows if the method searches on a sample of it, or else None."""
+    def _in_blocks(self, X: Any) -> Large | None:
+        """Return a table that was read, or a Dask collection, in blocks if a sample of it is searched, or else None."""
         return None
 
     def _alternative(self, reading: Reading, found: Result) -> Self:
@@ -342,7 +347,8 @@ class SparseClusterer(SelectorMixin, ClusterMixin, BaseEstimator):
             self.cluster_centers_ = centers
         clusters = self._clusters_of(reading, found, order)
         n_left_out = reading.n_columns - reading.source.columns.size
-        self._kept = Kept(reading.reader, clusters, found.subset.size, reading.n_features, n_left_out)
+        sizes = tuple(sorted(found.sizes.tolist(), reverse=True))
+        self._kept = Kept(reading.reader, clusters, found.subset.size, reading.n_features, n_left_out, sizes)
         return self
 
     def _clusters_of(self, reading: Reading, found: Result, order: Order) -> Clusters | None:
@@ -361,8 +367,7 @@ class SparseClusterer(SelectorMixin, ClusterMixin, BaseEstimator):
             and of each cluster that has features of its own.
         """
         check_is_fitted(self)
-        inside = self.labels_ != OUTLIER
-        sizes, outside = np.bincount(self.labels_[inside]), int((~inside).sum())
+        sizes, outside = self._kept.sizes, self.labels_.size - sum(self._kept.sizes)
         chosen = np.flatnonzero(self.support_)
         ranked = chosen[np.argsort(-self.feature_scores_[chosen], kind="stable")]
         names, n_chosen = names_of(self), self._kept.n_chosen
@@ -372,7 +377,7 @@ class SparseClusterer(SelectorMixin, ClusterMixin, BaseEstimator):
 
         best = ", ".join(f"{name(a)} ({self.feature_scores_[a]:.2f})" for a in ranked[:NAMES_SHOWN])
         lines = [
-            f"{sizes.size} clusters of {', '.join(map(str, sizes))} samples"
+            f"{len(sizes)} clusters of {', '.join(map(str, sizes))} samples"
             + (f"; {outside} sample{'s' * (outside > 1)} in no cluster" if outside else ""),
             f"{n_chosen} of {self._kept.n_features} features chosen; the clusters explain "
             f"{self.feature_scores_[chosen].mean():.0%} of their variation",

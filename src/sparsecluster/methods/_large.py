@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
+from sklearn.utils.validation import validate_data
 
 from .._blocks.centers import Centers, Columns, labels_of
 from .._blocks.features import BlockFeatures, BlockProblem
+from .._blocks.collections import Collection
 from .._blocks.large import Large, kinds_of
+from .._blocks.learn import large_collection
 from .._blocks.outcome import centers_of, profiles_by
+from .._data.ranges import in_range
+from .._data.reading import Given
 from .._data.source import columns_of
 from .._search.alternatives import DIFFERENT
 from .._search.climb import Climb, climb
 from .._utils.arrays import Subset
 from .._utils.checks import frames_in_package
+from .._utils.parallel import one_thread_blas
 from .._utils.parameters import rng_of
 from ..metrics import adjusted_rand_index
 from ._alternatives import Alternative
@@ -26,6 +32,7 @@ from ._clusters import choose_clusters
 from ._core import Part, ranked_features, with_core_of
 from ._result import Order, Result
 from ._trim import warn_of_far_clusters
+from ._validation import names_of
 
 if TYPE_CHECKING:
     from ._base import SparseClusterer
@@ -54,6 +61,81 @@ class LargeResult(Result):
 def numbered_labels(block: Any, columns: Columns, clusters: Subset) -> Any:
     """Return the labels of a block, with the clusters numbered as the user sees them."""
     return clusters[labels_of(block, columns)]
+
+
+def fit_collection(estimator: Any, X: Any) -> Any:
+    """Fit a Dask collection: in blocks, or in memory if it is small or the method needs all samples at once.
+
+    The labels are a Dask array in either case.
+    """
+    with one_thread_blas():
+        large = estimator._in_blocks(X)
+        if large is not None:
+            return fit_by_sample(estimator, large)
+    estimator.fit(X.compute())
+    return estimator
+
+
+def read_collection(
+    estimator: Any, X: Any, n_drawn: int, k: int, is_possible: bool, rng: np.random.Generator
+) -> Large | None:
+    """Return a Dask collection as a table in blocks; None if it has at most `n_drawn` rows."""
+    if not is_possible:
+        raise ValueError(
+            'A Dask collection is fitted in blocks, which needs clusterer="auto" or "kmeans", trim=0 and a named init. '
+            "Pass X.compute() if the table fits in memory."
+        )
+    collection = Collection.of(X)
+    given = given_names(estimator, X, reset=True)
+    large = large_collection(collection, given, estimator._request(), n_drawn, k, rng)
+    if large is None:
+        return None
+    limits = {"any_unit": False, "reports_variances": False, "raw": estimator._raw_limits}
+    return replace(large, reading=in_range(large.reading, **limits))
+
+
+def given_names(estimator: Any, X: Any, *, reset: bool) -> Given:
+    """Return the names of the columns of a Dask collection, and store or check them as scikit-learn does."""
+    if hasattr(X, "columns"):
+        validate_data(estimator, X._meta, reset=reset, skip_check_array=True)
+        keys = list(X.columns)
+        names = names_of(estimator)
+        is_usable = all(isinstance(key, str | int) for key in keys)
+        return Given(X, False, names, keys if is_usable else names, hasattr(estimator, "feature_names_in_"))
+    if reset:
+        estimator.n_features_in_ = int(X.shape[1])
+        vars(estimator).pop("feature_names_in_", None)
+    elif X.shape[1] != estimator.n_features_in_:
+        raise ValueError(
+            f"X has {X.shape[1]} features, but {type(estimator).__name__} is expecting {estimator.n_features_in_} "
+            "features as input."
+        )
+    names = names_of(estimator)
+    return Given(X, False, names, names, False)
+
+
+def columns_in_blocks(estimator: Any, X: Any) -> Any:
+    """Return the chosen columns of a Dask collection, which are computed when they are needed."""
+    given_names(estimator, X, reset=False)
+    places = np.flatnonzero(estimator.support_)
+    return X[[X.columns[a] for a in places.tolist()]] if hasattr(X, "columns") else X[:, places]
+
+
+def labels_in_blocks(estimator: Any, X: Any) -> Any:
+    """Return the nearest clusters of the rows of a Dask collection as a Dask array, computed when it is needed."""
+    import dask.array as da
+
+    given_names(estimator, X, reset=False)
+    if hasattr(X, "columns"):
+        labels = X.map_partitions(predicted, estimator, meta=np.empty(0, np.intp))
+        return labels if isinstance(labels, da.Array) else labels.to_dask_array()
+    collection = Collection.of(X).X
+    return collection.map_blocks(predicted, estimator, drop_axis=1, dtype=np.intp, meta=np.empty(0, np.intp))
+
+
+def predicted(block: Any, estimator: Any) -> Any:
+    """Return the nearest clusters of the rows of one block."""
+    return estimator.predict(block) if len(block) else np.empty(0, np.intp)
 
 
 def fit_by_sample(estimator: SparseClusterer, large: Large) -> Any:

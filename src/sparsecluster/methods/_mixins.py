@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
+from .._blocks.collections import is_collection
 from .._data.kinds import SquaredEuclidean
 from .._data.kinds.dissimilarity import missing_in
 from .._data.profiles import profiles_of
@@ -17,6 +18,7 @@ from .._data.reading import Reading, Request, TableReader
 from .._data.source import TableSource
 from .._utils.arrays import Floats
 from .._utils.checks import NAMES_SHOWN, and_more, frames_in_package, listed
+from ._large import labels_in_blocks
 from ._result import Clusters, Kept, Order, Result, SoftClusters
 from ._validation import checked, refuse_sparse, refuse_words
 
@@ -153,7 +155,10 @@ class NearestCluster:
         compared pair by pair if there are no coordinates (distances, ranks, functions), and with features of several
         kinds the search ends with the largest objective, which need not put every sample in the nearest cluster.
         """
-        clusters, values = self._known_clusters(), self._new_values(X)
+        clusters = self._known_clusters()
+        if is_collection(X):
+            return labels_in_blocks(self, X)
+        values = self._new_values(X)
         labels = clusters.nearest(values)
         blank = np.flatnonzero(nothing_observed(values))
         if blank.size:

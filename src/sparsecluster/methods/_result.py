@@ -73,6 +73,8 @@ class Kept(NamedTuple):
         Number of chosen features and of all features.
     n_left_out : int
         Number of columns that are constant or missing too often.
+    sizes : tuple of int
+        Number of samples in each cluster.
     """
 
     reader: Reader
@@ -80,6 +82,7 @@ class Kept(NamedTuple):
     n_chosen: int
     n_features: int
     n_left_out: int = 0
+    sizes: tuple[int, ...] = ()
 
 
 class Array(NamedTuple):

@@ -28,6 +28,7 @@ from .._utils.parameters import rng_of
 from .._utils.progress import Verbosity
 from ._base import SparseClusterer
 from ._clusters import NClusters, is_given
+from ._large import read_collection
 from ._mixins import NearestCluster
 from ._result import Array, Result
 
@@ -315,13 +316,16 @@ class SASClustering(NearestCluster, SparseClusterer):
         """Whether features are chosen by the amount that the clusters explain."""
         return self.objective == "amount" or (self.objective == "auto" and not self.standardize)
 
-    def _in_blocks(self, reading: Reading) -> Large | None:
-        n, many = reading.n_used, self.subsample
-        is_kmeans = isinstance(self.clusterer, str) and self.clusterer in ("auto", "kmeans")
-        if many is None or n <= many or self.trim or not is_kmeans or not isinstance(self.init, str):
-            return None
+    def _in_blocks(self, X: Any) -> Large | None:
+        many, rng = self.subsample, rng_of(self.random_state)
         k = int(self.n_clusters) if is_given(self.n_clusters) else 2
-        return large_in_memory(reading, int(many), k, self.n_jobs, rng_of(self.random_state))
+        is_kmeans = isinstance(self.clusterer, str) and self.clusterer in ("auto", "kmeans")
+        is_possible = not self.trim and is_kmeans and isinstance(self.init, str)
+        if not isinstance(X, Reading):
+            return None if many is None else read_collection(self, X, int(many), k, is_possible, rng)
+        if many is None or X.n_used <= many or not is_possible:
+            return None
+        return large_in_memory(X, int(many), k, self.n_jobs, rng)
 
     def _solve(self, reading: Reading, k: int) -> Result:
         return self._solve_from(reading, k, None)
