@@ -93,6 +93,19 @@ def is_frame(X: Any) -> bool:
     return hasattr(X, "columns")
 
 
+def mapped(X: Any, function: Callable[[Any], Any]) -> Any:
+    """A collection whose blocks are function(block), of the same shape, in double precision."""
+    X = Collection.of(X).X
+    by = partial(unless_empty, function=function)
+    meta = X._meta.astype(np.float64)
+    return X.map_partitions(by, meta=meta) if is_frame(X) else X.map_blocks(by, dtype=np.float64, meta=meta)
+
+
+def unless_empty(block: Any, function: Callable[[Any], Any]) -> Any:
+    """A function of a block; a block without rows stays."""
+    return function(block) if block.shape[0] else block.astype(np.float64)
+
+
 @dataclass(frozen=True)
 class Encoder:
     """Turns a block as it is stored into codes; `kinds` is None for columns that all hold numbers."""
