@@ -17,7 +17,7 @@ from .._data.content import Content, contents, holds_words
 from .._data.kinds import Dissimilarity
 from .._data.reading import encoded
 from .._utils.arrays import Labels, Subset
-from .memory import cut, slices
+from .memory import cut, slices_of
 from .sums import added
 
 T = TypeVar("T")
@@ -124,12 +124,19 @@ class Encoder:
 
     def __call__(self, block: Any) -> Any:
         if issparse(block):
-            block = block.tocsr().astype(np.float64)
-            block.sum_duplicates()
-            return block
+            return by_row(block)
         if self.kinds is not None:
             return encoded(block_contents(block, self.names), self.kinds, self.names)
         return np.asarray(numbers_of(block, self.dtype))
+
+
+def by_row(block: Any) -> Any:
+    """A sparse block in double precision, compressed by row, with every value stored once; a copy only if need be."""
+    block = block.tocsr().astype(np.float64, copy=False)
+    if not block.has_canonical_format:
+        block = block.copy()
+        block.sum_duplicates()
+    return block
 
 
 def block_contents(block: Any, names: Sequence[str]) -> list[Content]:
@@ -151,7 +158,7 @@ def run(block: Any, encoder: Encoder, function: Callable[[Any], T]) -> T:
     """The sum of a function over slices of one block that stay in the cache."""
     codes = encoder(block)
     found: Any = None
-    for rows in slices(*codes.shape) or [slice(0, 0)]:
+    for rows in slices_of(codes) or [slice(0, 0)]:
         own = function(cut(codes, rows, None))
         found = own if found is None else added(found, own)
     return found  # type: ignore[no-any-return]
