@@ -17,8 +17,8 @@ import numpy as np
 from ._search.curve import TuningCurve
 from ._utils.text import brief
 from ._version import __version__
-from .methods._base import OUTLIER
 from .methods._clusters import NClusters
+from .methods._result import OUTLIER
 from .methods.sas import SASClustering
 
 # The category of cells in no cluster.

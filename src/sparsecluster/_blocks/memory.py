@@ -9,10 +9,9 @@ from typing import Any, TypeVar
 
 import joblib
 import numpy as np
-from scipy.sparse import issparse
 
 from .._utils.arrays import Labels, Subset
-from .sums import added
+from .sums import added, is_sparse
 
 T = TypeVar("T")
 
@@ -29,7 +28,7 @@ def slices(n_rows: int, n_columns: int) -> list[slice]:
 def cut(values: Any, rows: slice, columns: Subset | None) -> Any:
     """A block of a table: the given rows and columns, with the values of a row next to each other."""
     block = values[rows] if columns is None else values[rows][:, columns]
-    return block if issparse(block) else np.ascontiguousarray(block)
+    return block if is_sparse(block) else np.ascontiguousarray(block)
 
 
 @dataclass(frozen=True)
