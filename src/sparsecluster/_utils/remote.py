@@ -28,7 +28,7 @@ Bytes = npt.NDArray[np.uint8]
 Function = Callable[[Any], Any]
 
 # Arrays of at least this many bytes are sent apart from the function that uses them.
-LARGE = 2**16
+LARGE = 2**13
 # Many short tasks are sent together, in about so many parts per process, which is enough to keep all of them busy.
 PARTS = 8
 # Kernels are compiled for arrays at such addresses.

@@ -59,7 +59,7 @@ def cluster(address: str | None, jobs: int) -> Iterator[Any]:
             here = distributed.LocalCluster(
                 n_workers=joblib.effective_n_jobs(jobs),
                 threads_per_worker=1,
-                dashboard_address=None,
+                dashboard_address="127.0.0.1:0",  # None would take the usual port, and warn if it is in use
                 silence_logs=logging.CRITICAL,
             )
             client = stack.enter_context(distributed.Client(stack.enter_context(here)))
