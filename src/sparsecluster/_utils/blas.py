@@ -17,26 +17,30 @@ _limits: list[Any] = []
 
 
 @cache
-def _controller(with_sklearn: bool) -> ThreadpoolController:
-    """Return the controller of the loaded thread pools. Loading scikit-learn's clusterers adds another pool."""
-    return ThreadpoolController()
+def _pools(with_sklearn: bool) -> tuple[ThreadpoolController, ThreadpoolController]:
+    """Return the loaded thread pools of OpenMP and of the BLAS. Loading scikit-learn's clusterers adds another one."""
+    every = ThreadpoolController()
+    return every.select(user_api="openmp"), every.select(user_api="blas")
 
 
 @contextmanager
 def one_thread_blas() -> Iterator[None]:
     """Let inner libraries use a single thread.
 
-    Otherwise their threads would compete with ours for cores, and sums could be added in a different order. The limit
-    holds for the process, so it is lifted when the last of several threads that are inside has left.
+    Otherwise their threads would compete with ours for cores, and sums could be added in a different order. A limit of
+    OpenMP holds for the thread that sets it. One of the BLAS holds for the process, so it is lifted when the last of
+    several threads that are inside has left.
     """
     global _n_inside
-    with _lock:
-        _limits.append(_controller("sklearn.cluster" in sys.modules).limit(limits=1))
-        _n_inside += 1
-    try:
-        yield
-    finally:
+    openmp, blas = _pools("sklearn.cluster" in sys.modules)
+    with openmp.limit(limits=1):
         with _lock:
-            _n_inside -= 1
-            while not _n_inside and _limits:
-                _limits.pop().restore_original_limits()
+            _limits.append(blas.limit(limits=1))
+            _n_inside += 1
+        try:
+            yield
+        finally:
+            with _lock:
+                _n_inside -= 1
+                while not _n_inside and _limits:
+                    _limits.pop().restore_original_limits()

@@ -108,10 +108,9 @@ def _check_workers(client: Any, address: str) -> None:
     # Pickled by value, since it is within another function: the workers may not have this package.
     def versions() -> tuple[str, str]:
         import sys
+        from importlib import import_module
 
-        import sparsecluster
-
-        return sparsecluster.__version__, "{}.{}".format(*sys.version_info)
+        return import_module("sparsecluster").__version__, "{}.{}".format(*sys.version_info)
 
     try:
         client.wait_for_workers(1, timeout=PATIENCE_SECONDS)
