@@ -192,7 +192,10 @@ def test_workers_use_one_thread_inside_a_task(on_cluster):
     def raise_limit():
         import threadpoolctl
 
-        threadpoolctl.threadpool_limits(2)
+        # A thread that lives on would be the only one that may change the limit.
+        setter = threading.Thread(target=threadpoolctl.threadpool_limits, args=[2])
+        setter.start()
+        setter.join()
 
     def threads(task=None):
         import threadpoolctl
