@@ -1,10 +1,19 @@
 """Where joblib runs a fit, in threads, in processes or in neither, does not change it."""
 
+import os
+import subprocess
+import sys
+import threading
+
 import joblib
+import numpy as np
 import pytest
+from threadpoolctl import threadpool_info, threadpool_limits
 
 import sparsecluster._utils.parallel
 from sparsecluster import SASClustering, SparseKMeans
+from sparsecluster._utils.blas import one_thread_blas
+from sparsecluster._utils.parallel import Workers
 from sparsecluster.datasets import shifted_groups
 
 # Groups that overlap: any other random number or rounding shows.
@@ -38,3 +47,55 @@ def test_a_backend_that_the_user_sets_does_not_change_a_result(estimator, backen
 def test_fits_side_by_side_are_the_fits_alone(backend):
     side_by_side = joblib.Parallel(n_jobs=2, backend=backend)(joblib.delayed(answer)(each) for each in ESTIMATORS * 2)
     assert side_by_side == [answer(each) for each in ESTIMATORS] * 2
+
+
+@pytest.mark.parametrize("backend", ["loky", "multiprocessing"])
+def test_processes_that_the_user_asks_for_run_the_tasks(backend):
+    table = np.arange(200_000.0).reshape(20, 10_000)
+
+    def run(row):
+        # Kernels are compiled once more for arrays that cannot be written.
+        return os.getpid(), table.flags.writeable, table[row].sum()
+
+    with joblib.parallel_config(backend=backend, n_jobs=2):
+        pids, writeable, sums = zip(*Workers().map(run, range(20), "rows"), strict=True)
+    assert os.getpid() not in pids
+    assert all(writeable)
+    assert sums == tuple(table.sum(axis=1))
+
+
+def test_the_limit_of_one_thread_holds_until_the_last_has_left():
+    def most():
+        return max(each["num_threads"] for each in threadpool_info())
+
+    threads = []
+    inside, leave = threading.Event(), threading.Event()
+
+    def hold():
+        with one_thread_blas():
+            inside.set()
+            leave.wait()
+            threads.append(most())
+
+    with threadpool_limits(2):
+        holder = threading.Thread(target=hold)
+        with one_thread_blas():
+            holder.start()
+            inside.wait()
+        leave.set()
+        holder.join()
+        assert (threads, most()) == ([1], 2)
+
+
+def test_the_limit_holds_for_libraries_that_were_loaded_later():
+    code = """
+import numpy
+from threadpoolctl import threadpool_info, threadpool_limits
+from sparsecluster._utils.blas import one_thread_blas
+with one_thread_blas():
+    import scipy.linalg, sklearn.cluster
+threadpool_limits(2)
+with one_thread_blas():
+    print({each["num_threads"] for each in threadpool_info()})
+"""
+    assert subprocess.check_output([sys.executable, "-c", code], text=True) == "{1}\n"

@@ -32,7 +32,7 @@ inspection  io
 preprocessing
 methods
 _mixtures
-_search
+_search  _blocks
 _data
 _clusterers
 _features

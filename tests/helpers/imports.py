@@ -7,7 +7,10 @@ import subprocess
 import sys
 
 # What takes long to import.
-HEAVY = {"joblib", "matplotlib", "narwhals", "numba", "numpy", "pandas", "polars", "pyarrow", "scipy", "sklearn"}
+HEAVY = {
+    *("dask", "distributed", "joblib", "matplotlib", "narwhals", "numba"),
+    *("numpy", "pandas", "polars", "pyarrow", "scipy", "sklearn"),
+}
 
 
 def heavy_modules(code):

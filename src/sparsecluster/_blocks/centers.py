@@ -6,11 +6,10 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.sparse import issparse
 
 from .._kernels.passes import level_distances, nearest, number_distances, stored_distances
 from .._utils.arrays import Floats, Labels, Subset
-from .sums import Counts, Scale, Sums, sums_of
+from .sums import Counts, Scale, Sums, is_sparse, sums_of
 
 
 class Columns(NamedTuple):
@@ -45,9 +44,7 @@ class Columns(NamedTuple):
 
     def among(self, columns: Subset) -> Columns:
         """The same for a block that has only the given columns, in ascending order."""
-        return self._replace(
-            places=np.searchsorted(columns, self.places), coded=np.searchsorted(columns, self.coded)
-        )
+        return self._replace(places=np.searchsorted(columns, self.places), coded=np.searchsorted(columns, self.coded))
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,7 +83,7 @@ class Centers:
 def labels_of(block: Any, columns: Columns) -> Labels:
     """The nearest center of every sample of a block."""
     apart = np.zeros((block.shape[0], columns.centers.shape[0]))
-    if issparse(block):
+    if is_sparse(block):
         places = np.full(block.shape[1], -1, np.int64)
         places[columns.places] = np.arange(columns.places.size)
         stored_distances(
@@ -94,7 +91,14 @@ def labels_of(block: Any, columns: Columns) -> Labels:
         )
     elif columns.places.size:
         number_distances(
-            block, columns.places, columns.origin, columns.unit, columns.centers, columns.weights, columns.spreads, apart
+            block,
+            columns.places,
+            columns.origin,
+            columns.unit,
+            columns.centers,
+            columns.weights,
+            columns.spreads,
+            apart,
         )
     if columns.coded.size:
         level_distances(block, columns.coded, columns.firsts, columns.table, apart)

@@ -11,14 +11,13 @@ from functools import cached_property, partial
 from typing import Any, TypeVar
 
 import numpy as np
-from scipy.sparse import issparse
 
 from .._data.content import Content, contents, holds_words
 from .._data.kinds import Dissimilarity
 from .._data.reading import encoded
 from .._utils.arrays import Labels, Subset
 from .memory import cut, slices_of
-from .sums import added
+from .sums import added, is_sparse
 
 T = TypeVar("T")
 
@@ -57,7 +56,9 @@ class Collection:
         """The collection, after a check of its form."""
         if not is_frame(X):
             if X.ndim != 2:
-                raise ValueError(f"Expected 2D array, got {X.ndim}D array of shape {X.shape} instead. Reshape your data.")
+                raise ValueError(
+                    f"Expected 2D array, got {X.ndim}D array of shape {X.shape} instead. Reshape your data."
+                )
             if X.dtype.kind not in "fiub":
                 raise ValueError(
                     f"A Dask array must hold numbers; got dtype {X.dtype}. Use a Dask data frame for other columns."
@@ -68,7 +69,7 @@ class Collection:
     @property
     def is_sparse(self) -> bool:
         """Whether the blocks are sparse matrices."""
-        return not is_frame(self.X) and issparse(self.X._meta)
+        return not is_frame(self.X) and is_sparse(self.X._meta)
 
     @property
     def n_columns(self) -> int:
@@ -123,7 +124,7 @@ class Encoder:
         return replace(self, names=[self.names[a] for a in places], kinds=kinds)
 
     def __call__(self, block: Any) -> Any:
-        if issparse(block):
+        if is_sparse(block):
             return by_row(block)
         if self.kinds is not None:
             return encoded(block_contents(block, self.names), self.kinds, self.names)
@@ -161,7 +162,7 @@ def run(block: Any, encoder: Encoder, function: Callable[[Any], T]) -> T:
     for rows in slices_of(codes) or [slice(0, 0)]:
         own = function(cut(codes, rows, None))
         found = own if found is None else added(found, own)
-    return found  # type: ignore[no-any-return]
+    return found
 
 
 def at_once(block: Any, encoder: Encoder, function: Callable[[Any], T]) -> T:
@@ -206,10 +207,10 @@ class DaskBlocks:
 
     def each(self, function: Callable[[Any], Labels]) -> Any:
         """A Dask array of one value per sample, which is computed when it is needed."""
-        import dask
         import dask.array as da
+        from dask.delayed import delayed
 
-        by = dask.delayed(partial(at_once, encoder=self.encoder, function=function), pure=False, traverse=False)
+        by = delayed(partial(at_once, encoder=self.encoder, function=function), pure=False, traverse=False)
         parts = zip(self.collection.parts(None), self.lengths, strict=True)
         return da.concatenate([da.from_delayed(by(part), (rows,), np.intp) for part, rows in parts])
 
@@ -218,20 +219,21 @@ def reduced(
     collection: Collection, by: Callable[[Any], T], combine: Callable[[T, T], T], columns: Subset | None = None
 ) -> T:
     """Apply a function to every block, and combine the results of neighbors until one is left."""
-    import dask
+    from dask.base import compute
+    from dask.delayed import delayed
 
-    step = dask.delayed(partial(guarded, by=by), pure=False, traverse=False)
+    step = delayed(partial(guarded, by=by), pure=False, traverse=False)
     level = [step(part) for part in collection.parts(columns)]
-    join = dask.delayed(partial(combined, combine=combine), pure=False, traverse=False)
+    join = delayed(partial(combined, combine=combine), pure=False, traverse=False)
     while len(level) > 1:
         level = [join(level[first : first + FAN_IN]) for first in range(0, len(level), FAN_IN)]
     try:
-        (found,) = dask.compute(level[0])
+        (found,) = compute(level[0])
     except RefusedError as error:
         raise ValueError(str(error)) from None
     except Exception as error:
         raise explained(error, collection) from error
-    return found  # type: ignore[no-any-return]
+    return found
 
 
 def guarded(block: Any, by: Callable[[Any], T]) -> T:
@@ -261,6 +263,6 @@ def explained(error: Exception, collection: Collection) -> Exception:
         except Exception as cause:
             reason = (str(cause).splitlines() or [type(cause).__name__])[0]
             return ValueError(
-                f"Block {number} of {len(parts)} of X cannot be read: {reason}. Repair or leave out this part of the data."
+                f"Block {number} of {len(parts)} of X cannot be read: {reason}. Repair this part, or leave it out."
             )
     return error

@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse
-from scipy.sparse import issparse
 
 from .._data.arrange import ROUNDS, are_told_apart, order_of
 from .._data.source import blank_rows
@@ -19,7 +18,7 @@ from .._kernels.order import column_fingerprints, mixed, row_fingerprints
 from .._kernels.stored import stored_column_prints, stored_row_prints
 from .._utils.arrays import Subset
 from .look import Look, Prints, bits_of
-from .sums import Counts, Moments, Scale, moments_of
+from .sums import Counts, Moments, Scale, is_sparse, moments_of
 
 # The most intervals of fingerprints that are counted, as a power of two, and the rows per interval below that.
 MOST_BITS, ROWS_EACH = 20, 8
@@ -45,7 +44,7 @@ class Fingerprints(NamedTuple):
     def of_rows(self, block: Any) -> Prints:
         """The fingerprint of every row of a block of codes."""
         salts = mixed(self.prints)
-        if issparse(block):
+        if is_sparse(block):
             wide, used = np.zeros(block.shape[1], np.uint64), np.zeros(block.shape[1], bool)
             wide[self.columns], used[self.columns] = salts, True
             return np.asarray(stored_row_prints(block.data.view(np.uint64), block.indices, block.indptr, wide, used))
@@ -87,7 +86,9 @@ def fingerprints_of(blocks: Any, found: Look, columns: Subset, codes: dict[int, 
             words = counts.astype(np.uint64) * salt
             names[a] = words
             prints[a] = (counts.astype(np.uint64) * mixed_with(words, salt)).sum(dtype=np.uint64)
-    known = Fingerprints(columns, prints[columns], {a: words for a, words in names.items() if a in set(columns.tolist())})
+    known = Fingerprints(
+        columns, prints[columns], {a: words for a, words in names.items() if a in set(columns.tolist())}
+    )
     for _ in range(ROUNDS - 1):
         if are_told_apart(known.prints, found.n_samples):
             break
@@ -102,9 +103,9 @@ def fingerprints_of(blocks: Any, found: Look, columns: Subset, codes: dict[int, 
 def next_prints(block: Any, before: Fingerprints, names: dict[int, Prints]) -> Prints:
     """The part of a block in the fingerprints of the columns in the next round."""
     salts = mixed(before.of_rows(block))
-    if issparse(block):
-        bits = block.data.view(np.uint64)
-        return np.asarray(stored_column_prints(bits, block.indices, block.indptr, salts, block.shape[1])[before.columns])
+    if is_sparse(block):
+        own = stored_column_prints(block.data.view(np.uint64), block.indices, block.indptr, salts, block.shape[1])
+        return np.asarray(own[before.columns])
     prints = np.zeros(before.columns.size, np.uint64)
     column_fingerprints(before._replace(names=names).bits(block), salts, prints)
     return prints
@@ -131,7 +132,7 @@ class Survey(NamedTuple):
 def survey_of(block: Any, scale: Scale, prints: Fingerprints, bits: int) -> Survey:
     """The survey of a block."""
     counts = np.bincount(intervals(prints.of_rows(block), bits), minlength=2**bits)
-    blank: Any = 0 if issparse(block) else blank_rows(block, prints.columns).size
+    blank: Any = 0 if is_sparse(block) else blank_rows(block, prints.columns).size
     return Survey(moments_of(block, scale), counts, np.int64(blank))  # type: ignore[arg-type]
 
 
@@ -171,10 +172,10 @@ def draw_rows(blocks: Any, prints: Fingerprints, counts: Counts, places: Subset)
 
 def stacked(parts: list[Any]) -> Any:
     """Rows of several blocks as one table."""
-    return scipy.sparse.vstack(parts, format="csr") if issparse(parts[0]) else np.concatenate(parts)
+    return scipy.sparse.vstack(parts, format="csr") if is_sparse(parts[0]) else np.concatenate(parts)
 
 
 def row_key(rows: Any, i: int, columns: Subset) -> bytes:
     """The contents of a row, by which rows with equal fingerprints are sorted."""
-    row = rows[[i]].toarray()[0] if issparse(rows) else rows[i]
+    row = rows[i] if isinstance(rows, np.ndarray) else rows[[i]].toarray()[0]
     return (row[columns].astype(np.float64) + 0.0).tobytes()

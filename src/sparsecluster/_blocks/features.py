@@ -29,7 +29,7 @@ class Blocks(Protocol):
     def n_samples(self) -> int: ...
 
     def total(self, function: Callable[[Any], T], columns: Subset | None = None) -> T:
-        """The sum of function(block) over all blocks; see `added`. The blocks have the given columns, by default all."""
+        """The sum of function(block) over all blocks, see `added`; with the given columns only, by default all."""
 
     def each(self, function: Callable[[Any], Labels]) -> Any:
         """An array of one value per sample, whose parts are function(block); it may be computed when it is needed."""
@@ -136,7 +136,7 @@ class BlockFeatures:
 
     def together(self, of_members: Floats) -> Floats:
         """The sum over the members of every feature."""
-        return np.bincount(self.layout.owners, of_members, self.n_features)
+        return np.asarray(np.bincount(self.layout.owners, of_members, self.n_features), dtype=np.float64)
 
     def members(self, subset: Subset) -> Subset:
         """The members of some of the features, by the places of their columns in the user's table."""

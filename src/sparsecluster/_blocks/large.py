@@ -7,7 +7,6 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from scipy.sparse import issparse
 
 from .._data.kinds import Dissimilarity, Hamming, SquaredEuclidean
 from .._data.reading import Reading
@@ -16,7 +15,7 @@ from .._data.source_sparse import SparseSource
 from .._utils.arrays import Subset
 from .features import BlockFeatures, Blocks, Layout
 from .memory import MemoryBlocks
-from .sums import Moments, Scale, moments_of
+from .sums import Moments, Scale, is_sparse, moments_of
 
 
 @dataclass(frozen=True)
@@ -51,7 +50,9 @@ class Large:
         reading, sample = self.reading.for_clusters(k), self.sample.for_clusters(k)
         source: Any = sample.source
         used = np.isin(source.columns, reading.source.columns)
-        return replace(self, reading=reading, sample=replace(sample, source=replace(source, columns=source.columns[used])))
+        return replace(
+            self, reading=reading, sample=replace(sample, source=replace(source, columns=source.columns[used]))
+        )
 
     def features(self) -> BlockFeatures:
         """The features of all samples; one pass over the table unless its moments are known."""
@@ -73,11 +74,14 @@ def large_in_memory(
     source = reading.source
     if not isinstance(source, TableSource | SparseSource) or not has_sums(kinds_of(source, reading.n_columns)):
         return None
+    values: Any
     places = source.samples[draw_places(source.samples.size, n_drawn, rng)]
     if isinstance(source, SparseSource):
         values = source.values.tocsr()
         values.sum_duplicates()
-        low, high = (extreme.toarray().ravel().astype(np.float64) for extreme in (values.min(axis=0), values.max(axis=0)))
+        low, high = (
+            extreme.toarray().ravel().astype(np.float64) for extreme in (values.min(axis=0), values.max(axis=0))
+        )
     else:
         values = source.table.values
         low, high = (extreme.reduce(values, axis=0).astype(np.float64) for extreme in (np.fmin, np.fmax))
@@ -85,8 +89,13 @@ def large_in_memory(
     sample = sample_reading(reading, rows, k)
     if sample is None:
         return None
-    scale = Scale.of(low, high, n_levels(kinds_of(source, reading.n_columns)), issparse(values))
+    scale = Scale.of(low, high, n_levels(kinds_of(source, reading.n_columns)), is_sparse(values))
     return Large(reading, MemoryBlocks(values, n_jobs), scale, sample, rows)
+
+
+def by_column(rows: Any) -> Any:
+    """A sparse matrix compressed by column."""
+    return rows.tocsc()
 
 
 def kinds_of(source: Any, n_columns: int) -> list[Dissimilarity]:
@@ -109,9 +118,9 @@ def sample_reading(reading: Reading, rows: Any, k: int) -> Reading | None:
     whole: Any = reading.source
     n, every = rows.shape[0], np.arange(rows.shape[0])
     source: Any
-    if issparse(rows):
+    if is_sparse(rows):
         groups = np.arange(reading.n_columns) if whole.groups is None else whole.groups
-        source = SparseSource(rows.tocsc(), every, whole.columns, whole.standardize, groups)
+        source = SparseSource(by_column(rows), every, whole.columns, whole.standardize, groups)
     else:
         has_missing = bool(np.isnan(rows[:, whole.columns]).any())
         kinds = tuple(kinds_of(whole, reading.n_columns))

@@ -1,4 +1,4 @@
-"""From a Dask collection to a table that can be fitted: what it holds, a random sample of it, and its codes in blocks."""
+"""From a Dask collection to a table that can be fitted: what it holds, a random sample, and its codes in blocks."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from .sums import Counts, Scale
 
 @dataclass(frozen=True)
 class BlockSource:
-    """The columns of a table in blocks, in the order of the search; the part of `SampleSource` that needs no samples."""
+    """The columns of a table in blocks, in the order of the search: the part of `SampleSource` without samples."""
 
     blocks: DaskBlocks
     kinds: Sequence[Dissimilarity]
@@ -121,8 +121,8 @@ def large_collection(
     sample = sample_reading(reading, rows, k)
     if sample is None:
         raise ValueError(
-            f"A random sample of {n_drawn} of the {n} rows of X has fewer than n_clusters={k} distinct rows, or no column "
-            "that varies. Use fewer clusters, or a larger subsample."
+            f"A random sample of {n_drawn} of the {n} rows of X has fewer than n_clusters={k} distinct rows, or no "
+            "column that varies. Use fewer clusters, or a larger subsample."
         )
     return Large(reading, blocks, scale, sample, rows, survey.moments)
 
@@ -149,6 +149,6 @@ def refuse_without_sums(kinds: list[Dissimilarity], names: Sequence[str]) -> Non
     if other is not None:
         raise ValueError(
             f'A table in blocks is compared by metric="sqeuclidean" and "hamming"; column {brief(names[other])} is '
-            f'compared by "{kinds[other].name}". Set metric={{{brief(names[other])}: "hamming"}} or "sqeuclidean", drop '
-            "the column, or pass X.compute() if the table fits in memory."
+            f'compared by "{kinds[other].name}". Set metric={{{brief(names[other])}: "hamming"}} or "sqeuclidean", '
+            "drop the column, or pass X.compute() if the table fits in memory."
         )

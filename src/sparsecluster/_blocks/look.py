@@ -1,4 +1,4 @@
-"""The first pass over a table in blocks: the extremes, the missing values, the levels and the fingerprint of columns."""
+"""The first pass over a table in blocks: the extremes, missing values, levels and fingerprints of its columns."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from scipy.sparse import issparse
 
 from .._data.checks import LARGEST, refuse_columns
 from .._data.content import Content, is_missing
@@ -21,7 +20,7 @@ from .._utils.arrays import Floats, Table
 from .._utils.text import brief
 from .collections import block_contents, by_row, numbers_of, reduced
 from .memory import cut, slices
-from .sums import Counts
+from .sums import Counts, is_sparse
 
 Prints = npt.NDArray[np.uint64]
 
@@ -73,7 +72,7 @@ class Look(NamedTuple):
 def look(block: Any, names: Sequence[str], asked: Sequence[Any] | None, dtype: Any) -> Look:
     """Look at one block. If all columns are numbers, `asked` is None; else it has the metric of each column."""
     if asked is None:
-        return of_numbers(by_row(block) if issparse(block) else numbers_of(block, dtype), {})
+        return of_numbers(by_row(block) if is_sparse(block) else numbers_of(block, dtype), {})
     columns = block_contents(block, names)
     table = np.full((len(block), len(names)), np.nan)
     levels = {}
@@ -87,7 +86,7 @@ def look(block: Any, names: Sequence[str], asked: Sequence[Any] | None, dtype: A
 
 def levels_of(content: Content, name: str) -> Levels:
     """The levels of a column in one block."""
-    values = content.values if content.numbers is None else content.numbers.tolist()
+    values = content.values if content.numbers is None else (content.numbers + 0.0).tolist()
     assert values is not None
     counts = Counter({value: count for value, count in Counter(values).items() if not is_missing(value)})
     check_levels(counts, name)
@@ -106,7 +105,7 @@ def check_levels(counts: Counter[Any], name: str) -> None:
 def of_numbers(table: Any, levels: dict[int, Levels]) -> Look:
     """What a block shows of its columns of numbers, dense or compressed by row."""
     n, p = table.shape
-    if issparse(table):
+    if is_sparse(table):
         return of_stored(table)
     low, high = np.full(p, np.nan), np.full(p, np.nan)
     seen, infinite, prints = np.zeros(p, np.int64), np.zeros(p, np.int64), np.zeros(p, np.uint64)
@@ -179,8 +178,8 @@ def levels_joined(one: Levels, other: Levels, name: str) -> Levels:
 def refuse_several_types(name: str) -> None:
     """Refuse a column that holds numbers in some blocks and other values in others."""
     raise ValueError(
-        f"Column {brief(name)} holds numbers in some blocks and other values in others. Convert it to one type, or drop "
-        "it."
+        f"Column {brief(name)} holds numbers in some blocks and other values in others. Convert it to one type, or "
+        "drop it."
     )
 
 

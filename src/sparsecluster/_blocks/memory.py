@@ -9,16 +9,15 @@ from typing import Any, TypeVar
 
 import joblib
 import numpy as np
-from scipy.sparse import issparse
 
 from .._utils.arrays import Labels, Subset
-from .sums import added
+from .sums import added, is_sparse
 
 T = TypeVar("T")
 
 # The number of values in a block: few enough to stay in the cache, enough to make the overhead of a call small.
 BLOCK_VALUES = 2**18
-# How many times as many values a sparse block stores: its sums, of all columns, should be made for more than a few rows.
+# How many times as many values a sparse block stores: the sums of all its columns should be made for many rows at once.
 STORED_MORE = 8
 
 
@@ -31,7 +30,7 @@ def slices(n_rows: int, n_columns: int) -> list[slice]:
 def slices_of(values: Any) -> list[slice]:
     """The rows of a table in blocks. What counts in a sparse table is what it stores, which is read only once."""
     n, p = values.shape
-    return slices(n, values.nnz // max(n, 1) // STORED_MORE if issparse(values) else p)
+    return slices(n, values.nnz // max(n, 1) // STORED_MORE if is_sparse(values) else p)
 
 
 def cut(values: Any, rows: slice, columns: Subset | None) -> Any:
@@ -39,7 +38,7 @@ def cut(values: Any, rows: slice, columns: Subset | None) -> Any:
     # A slice of a sparse matrix is a copy.
     block = values if (rows.start, rows.stop) == (0, values.shape[0]) else values[rows]
     block = block if columns is None else block[:, columns]
-    return block if issparse(block) else np.ascontiguousarray(block)
+    return block if is_sparse(block) else np.ascontiguousarray(block)
 
 
 @dataclass(frozen=True)

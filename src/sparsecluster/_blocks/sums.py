@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from scipy.sparse import issparse
+import scipy.sparse
 
 from .._features.units import power_of_two
 from .._kernels.passes import (
@@ -55,7 +55,8 @@ class Scale(NamedTuple):
 
     def among(self, columns: Subset) -> Scale:
         """The scale of some of the columns."""
-        return Scale(*(each[columns] for each in self))
+        origin, unit, low, high, levels = self
+        return Scale(origin[columns], unit[columns], low[columns], high[columns], levels[columns])
 
     def widened(self, sums: Sums, columns: Subset) -> Sums:
         """Sums over some of the columns as sums over all, with zeros for the others."""
@@ -125,6 +126,11 @@ class Moments(NamedTuple):
         return joined(self.highs, self.lows)
 
 
+def is_sparse(block: Any) -> bool:
+    """Whether a block is a sparse matrix, which is then compressed by row."""
+    return bool(scipy.sparse.issparse(block))
+
+
 def joined(highs: Counts, lows: Counts) -> Floats:
     """A sum from its two whole numbers."""
     return np.asarray(highs / SPLIT + lows / SPLIT**2)
@@ -149,7 +155,7 @@ def sums_of(block: Any, scale: Scale, labels: Labels, k: int, moved: int = 0) ->
     sizes = np.bincount(labels, minlength=k).astype(np.int64)
     firsts = scale.firsts
     counts = np.zeros((k, firsts[-1]), np.int64)
-    if issparse(block):
+    if is_sparse(block):
         sum_stored(block.data, block.indices, block.indptr, scale.unit, labels, highs, lows, seen)
         seen[:] = sizes[:, None]
     else:
@@ -163,7 +169,7 @@ def moments_of(block: Any, scale: Scale) -> Moments:
     """The moments of a block of codes."""
     sums = sums_of(block, scale, np.zeros(block.shape[0], np.int32), 1)
     highs, lows, ends = (np.zeros(block.shape[1]) for _ in range(3))
-    if issparse(block):
+    if is_sparse(block):
         sum_stored_squares(block.data, block.indices, scale.unit, scale.low, scale.high, highs, lows, ends)
         # Zeros are not stored, but may be one of the ends.
         at_zero = (scale.low == 0.0) | (scale.high == 0.0)

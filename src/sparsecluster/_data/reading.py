@@ -157,7 +157,7 @@ class Reading:
             return self
         rare = np.zeros(self.n_columns, bool)
         rare[source.columns] = ~observed_enough(seen, n, k)
-        usable, notes = left_out(self.names, COLUMNS, self._unused() & ~rare, rare)
+        _, notes = left_out(self.names, COLUMNS, self._unused() & ~rare, rare)
         part: Any = replace(source, columns=source.columns[~rare[source.columns]])  # type: ignore[type-var]
         refuse_blank(part.blank(), n, BLANK)
         return replace(self, source=part, notes=(*self.notes, *notes[-1:]))

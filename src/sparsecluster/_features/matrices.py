@@ -66,6 +66,15 @@ class Matrices:
             self._kept[a] = matrix
         return matrix
 
+    def __getstate__(self) -> dict[str, Any]:
+        # To another process goes the stack, if there is one, instead of what it was made of.
+        source = {} if self._stack is None else {"read": self._stack.__getitem__}
+        return vars(self) | source | {"_kept": {}}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self._kept = {} if self._stack is None else dict(enumerate(self._stack))
+
     def arranged(self, samples: Subset) -> Matrices:
         """The matrices restricted to the given samples, in the given order."""
         return Matrices(

@@ -56,6 +56,17 @@ class Source:
             table /= self.unit
         return table
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Samples and columns that are not used need not be sent to other processes.
+        values, samples, columns = self.values, self.samples, self.columns
+        if samples.size * columns.size < values.size or not values.flags.forc:
+            values, samples, columns = (
+                values[np.ix_(samples, columns)],
+                np.arange(samples.size),
+                np.arange(columns.size),
+            )
+        return Source, (values, samples, columns, self.standardize, self.unit)
+
 
 def totals(table: Table) -> Floats:
     """T_a of every centered column."""
@@ -69,6 +80,7 @@ class NumericFeatures(Features):
         self.source = source
         self.n_samples, self.n_features = source.samples.size, source.columns.size
         self._table: Table | None = None
+        self._is_permuted = False
         self._total: Floats | None = None
         self.shares = np.ones(self.n_features)
         # Shared with all permuted copies: permuting a column does not change the best clustering of it alone.
@@ -136,8 +148,14 @@ class NumericFeatures(Features):
         copy._best_scores = self._best_scores
         copy._table = self.source.table() if self._table is None else self._table.copy()
         shuffle_columns(copy._table, np.arange(self.n_features), np.uint64(seed))
+        copy._is_permuted = True
         return copy
 
     def release(self) -> None:
         if self._table is not None and self._table.nbytes > SMALL:
             self._table = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Another process can make the table from the source, which is sent in any case. Best scores are sent: they are
+        # those of the data, also for permuted copies.
+        return vars(self) if self._is_permuted else vars(self) | {"_table": None}

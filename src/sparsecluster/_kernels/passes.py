@@ -143,7 +143,10 @@ def stored_distances(values, columns, starts, places, unit, centers, weights, ap
 
 @kernel
 def level_distances(codes, columns, starts, table, apart):
-    """Add the distance of every sample's levels to the k clusters to `apart`; row starts[j] + l of `table` has that of l."""
+    """Add the distances of every sample to the k clusters in columns of levels to `apart`, of shape (n_samples, k).
+
+    Row starts[j] + l of `table` has the distances of level l of columns[j].
+    """
     for i in range(codes.shape[0]):
         for j in range(columns.size):
             x = codes[i, columns[j]]

@@ -13,7 +13,7 @@ from .order import mix
 
 @exact_kernel
 def stored_extremes(values, columns, low, high, stored, infinite):
-    """Widen `low` and `high`, of shape (n_columns,), by the stored values; count these, and those that are not finite."""
+    """Widen `low` and `high`, of shape (n_columns,), by the stored values; count these, and those that are infinite."""
     for t in range(values.size):
         a = columns[t]
         x = np.float64(values[t])

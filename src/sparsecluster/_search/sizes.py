@@ -181,21 +181,15 @@ class SizesTried:
             best = search_size(self.problem, size, self.rng, init=effort.init, n_init=n_init, known=effort.known).best
             self.observed[size], self.labels[size], subsets[size] = best.objective, best.labels, best.subset
 
-        def one_copy(features: Features, own_rng: np.random.Generator) -> Floats:
-            copy = self.problem._replace(features=features)
-            return np.array([self._null_objective(copy, subsets[size], own_rng) for size in sizes])
+        problem = self.problem
 
-        copies = on_copies(self.problem.features, self.seeds, self.rng, one_copy, self.workers)
+        def one_copy(features: Features, own_rng: np.random.Generator) -> Floats:
+            copy = problem._replace(features=features)
+            return np.array([null_objective(copy, subsets[size], effort, own_rng) for size in sizes])
+
+        copies = on_copies(problem.features, self.seeds, self.rng, one_copy, self.workers)
         columns = np.array(list(copies)).T
         self.reference.update(zip(sizes, columns, strict=True))
-
-    def _null_objective(self, copy: Problem, subset: Subset, rng: np.random.Generator) -> float:
-        if self.effort.null == "fixed":
-            labels = copy.cluster(subset, rng, n_starts=FIXED_STARTS)
-            return float(copy.scores(labels)[subset].sum())
-        n_init = max(1, self.effort.starts(COPY_STARTS))
-        init = "random" if self.effort.init == "auto" else self.effort.init
-        return search_size(copy, subset.size, rng, init=init, n_init=n_init).best.objective
 
     def gap(self, size: int, kind: GapKind) -> float:
         if size not in self.observed:
@@ -206,6 +200,16 @@ class SizesTried:
         sizes = sorted(self.observed)
         observed = np.array([self.observed[size] for size in sizes])
         return gap_curve(sizes, observed, np.array([self.reference[size] for size in sizes]).T, kind, rule)
+
+
+def null_objective(copy: Problem, subset: Subset, effort: Effort, rng: np.random.Generator) -> float:
+    """The objective of a permuted copy on a subset that was chosen on the data, or on the best one of its size."""
+    if effort.null == "fixed":
+        labels = copy.cluster(subset, rng, n_starts=FIXED_STARTS)
+        return float(copy.scores(labels)[subset].sum())
+    n_init = max(1, effort.starts(COPY_STARTS))
+    init = "random" if effort.init == "auto" else effort.init
+    return search_size(copy, subset.size, rng, init=init, n_init=n_init).best.objective
 
 
 def golden_section(value: Callable[[int], float], low: int, high: int) -> int:

@@ -1,19 +1,21 @@
-"""Running tasks in threads. Results come in the order of the tasks, so nothing depends on the number of threads."""
+"""Running tasks in threads or, if the user has chosen such a backend of joblib, in other processes.
+
+Results come in the order of the tasks, so nothing depends on the number of threads or on where they run.
+"""
 
 from __future__ import annotations
 
-import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cache
 from itertools import chain
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 import joblib
-from threadpoolctl import ThreadpoolController
 
+from .blas import one_thread_blas as one_thread_blas
 from .journal import as_one_task, begin_stage
 from .progress import Progress, Verbosity
+from .remote import Sent, chosen_backend, is_on_cluster, map_remotely
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -23,10 +25,11 @@ SILENT = Progress(verbose=False)
 
 
 class Workers(NamedTuple):
-    """The number of threads to use, and where to show progress."""
+    """The number of threads to use, where to show progress, and the arrays that a cluster has already been sent."""
 
     n_jobs: int | None = None
     progress: Progress = SILENT
+    sent: Sent | None = None
 
     def map(self, function: Callable[[T], R], tasks: Sequence[T], what: str) -> Iterator[R]:
         """Yield the result of `function` for each task, in the order of the tasks, as soon as it is available.
@@ -36,9 +39,14 @@ class Workers(NamedTuple):
         results: Iterable[R]
         known, record = begin_stage(what, len(tasks))
         run, tasks_left = as_one_task(function), tasks[len(known) :]
-        n_jobs = joblib.effective_n_jobs(self.n_jobs)
+        backend = chosen_backend()
+        # A cluster is used as a whole, whatever n_jobs is, but not for 1 and not by a task that it runs itself.
+        is_alone = self.n_jobs == 1 or (backend is not None and is_on_cluster())
+        n_jobs = 1 if is_alone else joblib.effective_n_jobs(self.n_jobs)
         if n_jobs == 1 or len(tasks_left) <= 1:
             results = map(run, tasks_left)
+        elif backend is not None:
+            results = map_remotely(backend, function, tasks_left, n_jobs, self.sent or Sent())
         else:
             # Kernels release the GIL, and threads share the data, so nothing is copied or pickled.
             parallel = joblib.Parallel(n_jobs=n_jobs, require="sharedmem", return_as="generator")
@@ -62,18 +70,4 @@ THREADS_PAY = 2**18
 
 def workers_for(n_jobs: int | None, verbose: Verbosity, n_values: int) -> Workers:
     """Return the requested number of threads if the data are large enough to benefit from them, or else one."""
-    return Workers(n_jobs if n_values >= THREADS_PAY else 1, Progress(verbose))
-
-
-@cache
-def _controller(with_sklearn: bool) -> ThreadpoolController:
-    """Return the controller of the loaded thread pools. Loading scikit-learn's clusterers adds another pool."""
-    return ThreadpoolController()
-
-
-def one_thread_blas() -> Any:
-    """Return a context in which inner libraries use a single thread.
-
-    Otherwise their threads would compete with ours for cores, and sums could be added in a different order.
-    """
-    return _controller("sklearn.cluster" in sys.modules).limit(limits=1)
+    return Workers(n_jobs if n_values >= THREADS_PAY else 1, Progress(verbose), Sent())

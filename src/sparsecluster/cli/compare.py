@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from .errors import plainly, tell
+from .scheduler import Scheduler, cluster
 
 
 @plainly
@@ -42,6 +43,7 @@ def compare(
     ] = False,
     seed: Annotated[int, typer.Option(help="Seed of the random numbers.", min=0)] = 0,
     jobs: Annotated[int, typer.Option(help="Number of threads; the results do not depend on it. -1: all cores.")] = 1,
+    scheduler: Scheduler = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors; requires --out.")] = False,
 ) -> None:
     """Run several methods on a table and compare their time, features, stability and agreement.
@@ -71,29 +73,30 @@ def compare(
         raise ValueError("--quiet without --out would show no results. Set a folder with --out.")
     if out is not None:
         check_place(out, COMPARE, force)
-    loaded = load(
-        data,
-        id_=id_,
-        truth=truth,
-        drop=drop,
-        transpose=transpose,
-        sheet=sheet,
-        encoding=encoding,
-        max_memory=max_memory,
-    )
-    given: dict[str, Any] = {
-        "n_clusters": n_clusters,
-        "methods": chosen,
-        "repeats": repeats,
-        "random_state": seed,
-        "n_jobs": jobs,
-        "verbose": False if quiet else "auto",
-        **({} if metric == "auto" else {"metric": metric}),
-    }
-    truths = None if loaded.truth is None else loaded.truth.to_numpy().astype(str)
-    # A comparison that was interrupted continues with the methods that are not finished.
-    with recorded(name_of("compare", given, loaded.X)) as journal:
-        found = compare_methods(loaded.X, truth=truths, **given)
+    with cluster(scheduler, jobs):
+        loaded = load(
+            data,
+            id_=id_,
+            truth=truth,
+            drop=drop,
+            transpose=transpose,
+            sheet=sheet,
+            encoding=encoding,
+            max_memory=max_memory,
+        )
+        given: dict[str, Any] = {
+            "n_clusters": n_clusters,
+            "methods": chosen,
+            "repeats": repeats,
+            "random_state": seed,
+            "n_jobs": jobs if scheduler is None else None,  # a cluster is used as a whole
+            "verbose": False if quiet else "auto",
+            **({} if metric == "auto" else {"metric": metric}),
+        }
+        truths = None if loaded.truth is None else loaded.truth.to_numpy().astype(str)
+        # A comparison that was interrupted continues with the methods that are not finished.
+        with recorded(name_of("compare", given, loaded.X)) as journal:
+            found = compare_methods(loaded.X, truth=truths, **given)
     if all(each.error for each in found.results):
         raise ValueError(f"All methods failed. The first error was {found.results[0].error}")
     frame, agreement = found.frame(), found.agreement()

@@ -10,6 +10,7 @@ import typer
 
 from .._utils.text import brief
 from .errors import plainly, tell
+from .scheduler import Scheduler, cluster
 
 if TYPE_CHECKING:
     from .._utils.journal import Journal
@@ -87,6 +88,7 @@ def fit(
     report: Annotated[bool, typer.Option("--report/--no-report", help="Whether to write report.html.")] = True,
     seed: Annotated[int, typer.Option(help="Seed of the random numbers.", min=0)] = 0,
     jobs: Annotated[int, typer.Option(help="Number of threads; the result does not depend on it. -1: all cores.")] = 1,
+    scheduler: Scheduler = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Show progress from the start.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")] = False,
@@ -128,26 +130,29 @@ def fit(
         "null": null,
         "rule": rule,
     }
-    given = {"random_state": seed, "n_jobs": jobs, "verbose": False if quiet else verbose or "auto"}
+    # A cluster is used as a whole.
+    n_jobs = jobs if scheduler is None else None
+    given = {"random_state": seed, "n_jobs": n_jobs, "verbose": False if quiet else verbose or "auto"}
     if preset is not None:
         check_choice("--preset", preset, list(PRESETS))
     estimator = _estimator(method, clusters_of(clusters), asked, given, preset)
     check_place(out, FIT, force)
-    loaded = load(
-        data,
-        id_=id_,
-        truth=truth,
-        drop=drop,
-        transpose=transpose,
-        sheet=sheet,
-        encoding=encoding,
-        delimiter=delimiter,
-        decimal=decimal,
-        max_memory=max_memory,
-    )
-    preparation, told = preset_of(preset, loaded.X)
-    X = prepared(loaded.X, preparation)
-    found, reading, warned, journal = _fitted(estimator, X)
+    with cluster(scheduler, jobs):
+        loaded = load(
+            data,
+            id_=id_,
+            truth=truth,
+            drop=drop,
+            transpose=transpose,
+            sheet=sheet,
+            encoding=encoding,
+            delimiter=delimiter,
+            decimal=decimal,
+            max_memory=max_memory,
+        )
+        preparation, told = preset_of(preset, loaded.X)
+        X = prepared(loaded.X, preparation)
+        found, reading, warned, journal = _fitted(estimator, X)
     if journal.n_reused and not quiet:
         tell(f"This fit was interrupted before; {journal.n_reused} of its finished steps were used again.", err=True)
     notes = [*loaded.notes, *told, *warned]

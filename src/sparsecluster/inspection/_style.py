@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .._utils.text import LONGEST_NAME, shortened
-from ..methods._base import OUTLIER
+from ..methods._result import OUTLIER
 
 # Colors that color-blind readers can distinguish: six by Okabe and Ito, and four that are as different as possible.
 # All of them are visible on white and on dark pages.

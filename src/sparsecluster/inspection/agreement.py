@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .._utils.arrays import Floats
-from ..methods._base import OUTLIER
+from ..methods._result import OUTLIER
 from ..metrics import adjusted_rand_index, agreement_matrix
 from ._style import own_axes, plain
 from .view import View

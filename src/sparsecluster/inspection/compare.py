@@ -17,8 +17,8 @@ from .._utils.parallel import Workers
 from .._utils.parameters import check_parameters, rng_of
 from .._utils.progress import Progress, Verbosity
 from .._utils.text import brief
-from ..methods._base import OUTLIER
 from ..methods._clusters import NClusters, check_n_clusters
+from ..methods._result import OUTLIER
 from ..methods.registry import METHODS, make_method
 from ..metrics import adjusted_rand_index, agreement_matrix, error_rate, rand_index
 from .agreement import Agreement, agreement_in_clusters

@@ -10,7 +10,7 @@ import numpy as np
 from .._data.centers import means
 from .._utils.arrays import Floats, Subset
 from .._utils.checks import NAMES_SHOWN, and_more, check_count
-from ..methods._base import OUTLIER
+from ..methods._result import OUTLIER
 from ._display import Display
 from ._scaling import standardized
 from ._style import (

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 import numpy as np
 
 from .._utils.arrays import Floats, Subset
-from ..methods._base import OUTLIER
+from ..methods._result import OUTLIER
 from ._components import leading_plane
 from ._display import Display
 from ._style import EDGE, MANY_MARKS, cluster_names, counted, legend, marks, own_panels, style_of

@@ -19,7 +19,7 @@ from .._data.metric import Metric
 from .._data.reading import Given, read_columns
 from .._search.curve import TuningCurve
 from .._utils.arrays import Floats, Subset
-from ..methods._base import OUTLIER
+from ..methods._result import OUTLIER
 from ._kinds import readable
 from ._scaling import as_block, centered, standardized
 

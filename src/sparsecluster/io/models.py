@@ -284,8 +284,9 @@ def _restored(entry: dict[str, Any]) -> SavedModel:
     for key, value in fitted.items():
         setattr(estimator, key, value)
     labels = fitted["labels_"]
+    reader = TableReader(names or DefaultNames(n), kinds, entry["has_words"])
     sizes = tuple(np.bincount(labels[labels >= 0]).tolist())
-    estimator._kept = Kept(TableReader(names or DefaultNames(n), kinds, entry["has_words"]), clusters, *counts, sizes)
+    estimator._kept = Kept(reader, clusters, *counts)._replace(sizes=sizes)
     try_out(estimator, kinds, entry["has_words"])
     return SavedModel(estimator, names, preset)
 

@@ -15,6 +15,7 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from .._blocks.collections import is_collection
+from .._blocks.large import Large
 from .._clusterers.clusterer import Clusterer
 from .._clusterers.registry import make_clusterer
 from .._data.content import holds_words
@@ -23,20 +24,21 @@ from .._data.reading import Reading, Request, read_matrices, read_sparse, read_t
 from .._features.features import Features
 from .._search.clusters import Candidates
 from .._utils.arrays import Labels, Subset
-from .._utils.checks import NAMES_SHOWN, and_more, frames_in_package
+from .._utils.checks import frames_in_package
 from .._utils.parallel import one_thread_blas
 from .._utils.parameters import check_parameters
 from .._utils.progress import Progress
-from .._utils.text import LONGEST_IN_SENTENCE, brief, shortened, visible
+from .._utils.text import brief, visible
 from ._alternatives import Alternative, alternative_of
 from ._clusters import check_n_clusters, choose_clusters, is_given
 from ._core import check_core_agreement, with_core
 from ._criteria.auto import auto
 from ._criteria.choice import Choice
-from ._large import Large, columns_in_blocks, fit_by_sample, fit_collection
-from ._result import OUTLIER, Clusters, Kept, Order, Result
+from ._large import columns_in_blocks, fit_by_sample, fit_collection
+from ._result import Clusters, Kept, Order, Result
+from ._summary import summary_of
 from ._trim import check_trim, scored_inside, solve_trimmed, without_far
-from ._validation import checked, chosen_columns, names_of
+from ._validation import checked, chosen_columns
 
 # Attributes that are set while reading and therefore belong to the fit that follows.
 LEARNED_IN_READING = ("n_features_in_", "feature_names_in_")
@@ -237,7 +239,8 @@ class SparseClusterer(SelectorMixin, ClusterMixin, BaseEstimator):
         if outlier_scores is not None:
             self.outlier_scores_ = outlier_scores
         self.alternatives_ = [
-            Alternative(self._alternative(reading, with_core(self, reading, each)), value) for each, value in found.others
+            Alternative(self._alternative(reading, with_core(self, reading, each)), value)
+            for each, value in found.others
         ]
         return self
 
@@ -367,37 +370,7 @@ class SparseClusterer(SelectorMixin, ClusterMixin, BaseEstimator):
             and of each cluster that has features of its own.
         """
         check_is_fitted(self)
-        sizes, outside = self._kept.sizes, self.labels_.size - sum(self._kept.sizes)
-        chosen = np.flatnonzero(self.support_)
-        ranked = chosen[np.argsort(-self.feature_scores_[chosen], kind="stable")]
-        names, n_chosen = names_of(self), self._kept.n_chosen
-
-        def name(a: int) -> str:
-            return shortened(str(names[a]), LONGEST_IN_SENTENCE)
-
-        best = ", ".join(f"{name(a)} ({self.feature_scores_[a]:.2f})" for a in ranked[:NAMES_SHOWN])
-        lines = [
-            f"{len(sizes)} clusters of {', '.join(map(str, sizes))} samples"
-            + (f"; {outside} sample{'s' * (outside > 1)} in no cluster" if outside else ""),
-            f"{n_chosen} of {self._kept.n_features} features chosen; the clusters explain "
-            f"{self.feature_scores_[chosen].mean():.0%} of their variation",
-        ]
-        core = getattr(self, "core_size_", n_chosen)
-        if "full_support_" in vars(self):
-            lines.append(f"these are enough to find the clusters, which {self.full_support_.sum()} features have found")
-        elif core < n_chosen:
-            some = f"the {core} with the highest scores are" if core > 1 else "the one with the highest score is"
-            lines.append(f"{some} enough to find the clusters again")
-        lines.append(f"highest scores: {best}")
-        for cluster, mask in enumerate(getattr(self, "cluster_features_", [])):
-            own = ranked[mask[ranked]].tolist()
-            lines.append(
-                f"features of cluster {cluster}: {', '.join(map(name, own[:NAMES_SHOWN]))}{and_more(len(own))}"
-            )
-        others = len(getattr(self, "alternatives_", []))
-        if others:
-            lines.append(f"{others} other good clustering{'s' * (others > 1)} of the same samples in alternatives_")
-        return "\n".join(lines)
+        return summary_of(self)
 
     def _html_repr(self) -> str:
         """Show the summary above scikit-learn's diagram of the estimator in notebooks."""

@@ -1,4 +1,4 @@
-"""Fitting a table with many samples: the search works on a random sample, and a climb in blocks of rows on all of it."""
+"""Fitting a table with many samples: a search on a random sample, and then a climb on all samples in blocks."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ import numpy.typing as npt
 from sklearn.utils.validation import validate_data
 
 from .._blocks.centers import Centers, Columns, labels_of
-from .._blocks.features import BlockFeatures, BlockProblem
 from .._blocks.collections import Collection
-from .._blocks.large import Large, kinds_of
+from .._blocks.features import BlockFeatures, BlockProblem
+from .._blocks.large import Large, kinds_of, large_in_memory
 from .._blocks.learn import large_collection
 from .._blocks.outcome import centers_of, profiles_by
 from .._data.ranges import in_range
-from .._data.reading import Given
+from .._data.reading import Given, Reading
 from .._data.source import columns_of
 from .._search.alternatives import DIFFERENT
 from .._search.climb import Climb, climb
@@ -28,7 +28,7 @@ from .._utils.parallel import one_thread_blas
 from .._utils.parameters import rng_of
 from ..metrics import adjusted_rand_index
 from ._alternatives import Alternative
-from ._clusters import choose_clusters
+from ._clusters import choose_clusters, is_given
 from ._core import Part, ranked_features, with_core_of
 from ._result import Order, Result
 from ._trim import warn_of_far_clusters
@@ -76,10 +76,20 @@ def fit_collection(estimator: Any, X: Any) -> Any:
     return estimator
 
 
-def read_collection(
-    estimator: Any, X: Any, n_drawn: int, k: int, is_possible: bool, rng: np.random.Generator
-) -> Large | None:
-    """Return a Dask collection as a table in blocks; None if it has at most `n_drawn` rows."""
+def in_blocks(estimator: Any, X: Any) -> Large | None:
+    """Return a table that was read, or a Dask collection, in blocks; None if it has at most `subsample` rows.
+
+    A climb in blocks is one by K-means. A table in memory that needs anything else is not fitted in blocks.
+    """
+    many, rng = estimator.subsample, rng_of(estimator.random_state)
+    k = int(estimator.n_clusters) if is_given(estimator.n_clusters) else 2
+    is_kmeans = isinstance(estimator.clusterer, str) and estimator.clusterer in ("auto", "kmeans")
+    is_possible = not estimator.trim and is_kmeans and isinstance(estimator.init, str)
+    if many is None:
+        return None
+    if isinstance(X, Reading):
+        is_large = is_possible and X.n_used > many
+        return large_in_memory(X, int(many), k, estimator.n_jobs, rng) if is_large else None
     if not is_possible:
         raise ValueError(
             'A Dask collection is fitted in blocks, which needs clusterer="auto" or "kmeans", trim=0 and a named init. '
@@ -87,11 +97,11 @@ def read_collection(
         )
     collection = Collection.of(X)
     given = given_names(estimator, X, reset=True)
-    large = large_collection(collection, given, estimator._request(), n_drawn, k, rng)
+    large = large_collection(collection, given, estimator._request(), int(many), k, rng)
     if large is None:
         return None
-    limits = {"any_unit": False, "reports_variances": False, "raw": estimator._raw_limits}
-    return replace(large, reading=in_range(large.reading, **limits))
+    reading = in_range(large.reading, any_unit=False, reports_variances=False, raw=estimator._raw_limits)
+    return replace(large, reading=reading)
 
 
 def given_names(estimator: Any, X: Any, *, reset: bool) -> Given:
@@ -135,7 +145,7 @@ def labels_in_blocks(estimator: Any, X: Any) -> Any:
 
 def predicted(block: Any, estimator: Any) -> Any:
     """Return the nearest clusters of the rows of one block."""
-    return estimator.predict(block) if len(block) else np.empty(0, np.intp)
+    return estimator.predict(block) if block.shape[0] else np.empty(0, np.intp)
 
 
 def fit_by_sample(estimator: SparseClusterer, large: Large) -> Any:
@@ -149,7 +159,8 @@ def fit_by_sample(estimator: SparseClusterer, large: Large) -> Any:
     warn_of_far_clusters(large.sample, found)
     features = large.features()
     best, *others = different(
-        [(on_all(estimator, large, features, each), value) for each, value in [(found, None), *found.others]], large.rows
+        [(on_all(estimator, large, features, each), value) for each, value in [(found, None), *found.others]],
+        large.rows,
     )
     estimator._keep(large.reading, best[0])
     estimator.n_clusters_curve_ = chosen.curve
@@ -159,9 +170,9 @@ def fit_by_sample(estimator: SparseClusterer, large: Large) -> Any:
     return estimator
 
 
-def different(found: list[tuple[LargeResult, Any]], rows: Any) -> list[tuple[LargeResult, Any]]:
+def different(found: list[tuple[Result, Any]], rows: Any) -> list[tuple[Result, Any]]:
     """Return the results whose clusters differ from those of all results before them, judged by the sample."""
-    kept: list[tuple[LargeResult, Any]] = []
+    kept: list[tuple[Result, Any]] = []
     labels: list[Any] = []
     for each, value in found:
         own = labels_of(rows, each.labels.columns)  # type: ignore[attr-defined]
@@ -171,7 +182,7 @@ def different(found: list[tuple[LargeResult, Any]], rows: Any) -> list[tuple[Lar
     return kept
 
 
-def on_all(estimator: SparseClusterer, large: Large, features: BlockFeatures, found: Result) -> LargeResult:
+def on_all(estimator: Any, large: Large, features: BlockFeatures, found: Result) -> Result:
     """Return the result that a climb on all samples reaches from a result on the sample."""
     k, rng = found.n_clusters, rng_of(vars(estimator).get("random_state", 0))
     source = large.sample.source
@@ -196,7 +207,7 @@ def on_all(estimator: SparseClusterer, large: Large, features: BlockFeatures, fo
         clusters=lambda order: profiles_by(features, centers.basis, climbed.subset, order.clusters),
         scores=features.scores(centers, k),
     )
-    return result if vars(estimator).get("core_agreement") is None else with_core_on(estimator, large, result)
+    return result if estimator.core_agreement is None else with_core_on(estimator, large, result)
 
 
 def settled(problem: BlockProblem, climbed: Climb) -> Climb:

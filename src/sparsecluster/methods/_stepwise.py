@@ -9,6 +9,7 @@ depends on S alone, by a linear regression. The difference of their BICs is
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -62,20 +63,14 @@ class Evidence:
         """Return the best mixture on each set of features, where `warm` are labels that may be good."""
         keys = [tuple(sorted(each)) for each in sets]
         missing = [key for key in keys if key not in self.values]
-        found = self.workers.map(lambda key: self._fitted(key, warm), missing, what) if missing else []
+        fit = partial(best_mixture, self.columns, self.setting, warm)
+        found = self.workers.map(fit, missing, what) if missing else []
         self.values.update(zip(missing, found, strict=True))
         return [self.values[key] for key in keys]
 
-    def _fitted(self, key: tuple[int, ...], warm: Labels | None) -> Value:
-        if not self.has_distinct(key):
-            return IMPOSSIBLE
-        best = max(mixtures(self.columns[list(key)], self.setting, warm), key=lambda mixture: mixture.rank)
-        return Value(best.bic, best.model, best.is_regular, best.labels if np.isfinite(best.bic) else None)
-
     def has_distinct(self, chosen: Sequence[int]) -> bool:
         """Whether at least k samples differ in the chosen features."""
-        columns, k = self.columns[list(chosen)], self.setting.k
-        return any(np.unique(each).size >= k for each in columns) or len(np.unique(columns.T, axis=0)) >= k
+        return have_distinct(self.columns[list(chosen)], self.setting.k)
 
     def regressions(self, responses: Sequence[int], given: Sequence[int]) -> Floats:
         """Return the BIC of the regression of each response on the given features, or on the best subset of them.
@@ -97,6 +92,20 @@ class Evidence:
     def one_cluster(self, chosen: Sequence[int]) -> float:
         """Return the BIC of a single Gaussian: of the regressions of each feature on those before it."""
         return float(sum(self.regressions([a], chosen[:m])[0] for m, a in enumerate(chosen)))
+
+
+def best_mixture(columns: Floats, setting: Setting, warm: Labels | None, key: tuple[int, ...]) -> Value:
+    """The best mixture on a set of features, whose table has the shape (n_features, n_samples)."""
+    chosen = columns[list(key)]
+    if not have_distinct(chosen, setting.k):
+        return IMPOSSIBLE
+    best = max(mixtures(chosen, setting, warm), key=lambda mixture: mixture.rank)
+    return Value(best.bic, best.model, best.is_regular, best.labels if np.isfinite(best.bic) else None)
+
+
+def have_distinct(columns: Floats, k: int) -> bool:
+    """Whether at least k samples differ."""
+    return any(np.unique(each).size >= k for each in columns) or len(np.unique(columns.T, axis=0)) >= k
 
 
 # ---------------------------------------------------------------- the search

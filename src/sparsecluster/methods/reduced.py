@@ -371,8 +371,8 @@ class ReducedClustering(CompleteNumbers, SoftMemberships, SparseClusterer):
     def _starts(self, scaled: Floats, q: int, rng: np.random.Generator) -> list[Factors]:
         """Factorize the table from several starts."""
         workers = workers_for(self.n_jobs, self.verbose, scaled.size)
-        children = rng.spawn(int(self.n_init))
-        return list(workers.map(lambda own: factorize(scaled, q, own, int(self.max_iter)), children, "factorizations"))
+        children, max_iter = rng.spawn(int(self.n_init)), int(self.max_iter)
+        return list(workers.map(lambda own: factorize(scaled, q, own, max_iter), children, "factorizations"))
 
     # ------------------------------------------------------------ the number of clusters
 

@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from .._blocks.large import Large, large_in_memory
+from .._blocks.large import Large
 from .._clusterers.clusterer import Clusterer
 from .._clusterers.registry import make_clusterer
 from .._data.metric import Metric
@@ -27,8 +27,8 @@ from .._utils.checks import check_choice, check_count, check_size, is_auto
 from .._utils.parameters import rng_of
 from .._utils.progress import Verbosity
 from ._base import SparseClusterer
-from ._clusters import NClusters, is_given
-from ._large import read_collection
+from ._clusters import NClusters
+from ._large import in_blocks
 from ._mixins import NearestCluster
 from ._result import Array, Result
 
@@ -139,17 +139,16 @@ class SASClustering(NearestCluster, SparseClusterer):
     n_init : "auto" or int, default="auto"
         Number of starts. "auto" continues until several starts agree on the best solution, up to a limit.
     compare : {"chosen", "all"}, default="chosen"
-        What the solutions from different starts are compared by: the objective on the chosen features, or what the
-        clusters explain of all features. "all" is better if the features are strongly correlated, as in gene
-        expression data, and worse if most features are independent noise.
+        Compare the solutions from different starts by the objective, or by what the clusters explain of all features.
+        "all" is better if features are strongly correlated, as genes are, and worse if most are independent noise.
     consensus : bool, default=True
         If the best starts lead to different solutions, start once more from what these have in common and return the
         result, instead of the single best solution, which may owe its objective to noise.
     n_alternatives : int, default=3
         Largest number of alternatives to look for. They take a small part of the time of a fit in which s is chosen.
     subsample : int or None, default=2000
-        If X has more samples than this, s is chosen and the starts are made on a random subsample of this size, and
-        only the last climb uses all samples. Clusterers that work on pairs of samples use a quarter of this size. None
+        If X has more samples than this, the search works on a random subsample of this size, and only the last climb
+        uses all samples, in blocks of rows. Clusterers that work on pairs of samples use a quarter of this size. None
         always uses all samples.
     max_iter : int, default=100
         Maximum number of passes through Steps 1 and 2 of Algorithm 1 from one start.
@@ -212,11 +211,11 @@ class SASClustering(NearestCluster, SparseClusterer):
 
     Notes
     -----
-    The result depends on the data, the parameters and the seed, but not on the number of threads or on the order of the
-    rows and columns.
+    The result depends on the data, the parameters and the seed, but not on the order of rows and columns, on threads or
+    on the blocks of a Dask collection, for which `labels_` is a Dask array.
 
-    Missing values (NaN, None, NA) do not need to be imputed: for each feature, only pairs of samples in which both
-    values are observed are compared. This assumes that whether a value is missing does not depend on the cluster.
+    Missing values (NaN, None, NA) need not be imputed: for each feature, pairs of samples in which both values are
+    observed are compared. This assumes that whether a value is missing does not depend on the cluster.
 
     References
     ----------
@@ -317,15 +316,7 @@ class SASClustering(NearestCluster, SparseClusterer):
         return self.objective == "amount" or (self.objective == "auto" and not self.standardize)
 
     def _in_blocks(self, X: Any) -> Large | None:
-        many, rng = self.subsample, rng_of(self.random_state)
-        k = int(self.n_clusters) if is_given(self.n_clusters) else 2
-        is_kmeans = isinstance(self.clusterer, str) and self.clusterer in ("auto", "kmeans")
-        is_possible = not self.trim and is_kmeans and isinstance(self.init, str)
-        if not isinstance(X, Reading):
-            return None if many is None else read_collection(self, X, int(many), k, is_possible, rng)
-        if many is None or X.n_used <= many or not is_possible:
-            return None
-        return large_in_memory(X, int(many), k, self.n_jobs, rng)
+        return in_blocks(self, X)
 
     def _solve(self, reading: Reading, k: int) -> Result:
         return self._solve_from(reading, k, None)
@@ -360,8 +351,7 @@ class SASClustering(NearestCluster, SparseClusterer):
         features = reading.source.features()
         clusterer = self._clusterer(features)
         plan, rng = self._plan(reading, k, size), rng_of(self.random_state)
-        if labels is not None:
-            plan = plan._replace(known=(labels,))
+        plan = plan if labels is None else plan._replace(known=(labels,))
         found, curve, others = solve(reading.source, self._scored(features), clusterer, k, plan, rng)
         tuned: dict[str, TuningCurve | None] = {"gap_curve_": None, "bic_curve_": None}
         if curve is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import NamedTuple
@@ -274,7 +275,7 @@ class VarSelMixture(SoftMemberships, SparseClusterer):
     def _solve(self, reading: Reading, k: int) -> Result:
         columns, features = columns_of(type(self).__name__, reading), reading.source.features()
         n, rng = columns.n_samples, rng_of(self.random_state)
-        least = min(np.e / n**2, MOST_LEAST) if is_auto(self.min_variance) else float(self.min_variance)
+        least = min(math.e / n**2, MOST_LEAST) if is_auto(self.min_variance) else float(self.min_variance)
         model = Model.of(columns, k, least)
         fit, partition = self._search(model, reading, features, rng)
         by_micl = self.criterion == "micl"

@@ -17,7 +17,7 @@ from ..inspection.contributions import Contributions
 from ..inspection.heatmap import LIMIT, Heatmap, thinned
 from ..inspection.projection import Components, Projection, within_reach
 from ..inspection.view import View
-from ..methods._base import OUTLIER
+from ..methods._result import OUTLIER
 from ._words import sentences, warnings_of
 
 # The largest numbers of features, samples and sizes in a page. The page says so if there are more.
