@@ -123,16 +123,22 @@ def of_numbers(table: Any, levels: dict[int, Levels]) -> Look:
 def of_stored(table: Any) -> Look:
     """The same for a block compressed by row, whose zeros are not stored."""
     n, p = table.shape
+    low, high, infinite = stored_range(table)
+    salts = mixed(np.zeros(n, np.uint64))
+    prints = stored_column_prints(table.data.view(np.uint64), table.indices, table.indptr, salts, p)
+    return Look((n,), low, high, np.full(p, n, np.int64), infinite, prints, {})
+
+
+def stored_range(table: Any) -> tuple[Floats, Floats, Counts]:
+    """The extremes of the columns of a table compressed by row, NaN without rows, and the number of infinite values."""
+    n, p = table.shape
     low, high = np.full(p, np.inf), np.full(p, -np.inf)
     stored, infinite = np.zeros(p, np.int64), np.zeros(p, np.int64)
     stored_extremes(table.data, table.indices, low, high, stored, infinite)
     has_zeros = stored < n
-    low, high = np.where(has_zeros, np.minimum(low, 0.0), low), np.where(has_zeros, np.maximum(high, 0.0), high)
-    if n == 0:
-        low, high = np.full(p, np.nan), np.full(p, np.nan)
-    salts = mixed(np.zeros(n, np.uint64))
-    prints = stored_column_prints(table.data.view(np.uint64), table.indices, table.indptr, salts, p)
-    return Look((n,), low, high, np.full(p, n, np.int64), infinite, prints, {})
+    np.minimum(low, 0.0, out=low, where=has_zeros)
+    np.maximum(high, 0.0, out=high, where=has_zeros)
+    return (low, high, infinite) if n else (np.full(p, np.nan), np.full(p, np.nan), infinite)
 
 
 def bits_of(part: Table) -> Prints:
