@@ -1,5 +1,7 @@
 """Cells in a file, or in a Dask array, are clustered in blocks, with the same result as in memory."""
 
+import sys
+
 import anndata
 import h5py
 import numpy as np
@@ -240,6 +242,26 @@ def test_a_part_of_a_file_and_a_copy_are_refused_before_the_work_begins(tmp_path
         ssc.sas(adata[:2000], **QUICK)
     with pytest.raises(ValueError, match="copy=True needs cells in memory"):
         ssc.sas(adata, copy=True, **QUICK)
+
+
+def test_without_dask_it_is_said_how_to_install_it(tmp_path, monkeypatch):
+    adata = opened(written(tmp_path / "cells.h5ad", COUNTS))
+    monkeypatch.setitem(sys.modules, "dask.array", None)
+    with pytest.raises(ImportError, match=r"needs Dask. Install it with `pip install 'sparsecluster\[dask\]'`"):
+        ssc.sas(adata, **QUICK)
+
+
+# ---------------------------------------------------------------- the picture
+
+
+def test_the_picture_shows_some_of_the_cells_in_a_file(tmp_path, monkeypatch):
+    pytest.importorskip("matplotlib").use("Agg")
+    monkeypatch.setattr(ssc, "MOST_SHOWN", 200)
+    adata = opened(written(tmp_path / "cells.h5ad", COUNTS))
+    adata.obs["sas"] = pd.Categorical((np.arange(N) % 3).astype(str))
+    adata.var["sas_chosen"] = np.arange(40) < 5
+    axes = ssc.plot(adata)
+    assert [sum(len(line.get_xdata()) for line in ax.lines[:3]) for ax in axes] == [200, 200]
 
 
 # ---------------------------------------------------------------- sparse blocks

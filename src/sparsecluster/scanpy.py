@@ -16,6 +16,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from ._blocks.collections import is_collection
 from ._search.curve import TuningCurve
 from ._utils.checks import check_choice, frames_in_package
 from ._utils.text import brief
@@ -28,6 +29,8 @@ from .preprocessing import EXPRESSION, ExpressionScaler
 
 # The category of cells in no cluster.
 NO_CLUSTER = "outlier"
+# The most cells that are loaded from a file to be drawn.
+MOST_SHOWN = 10_000
 # The columns of genes, by the attributes that they hold.
 COLUMNS = {"support_": "chosen", "core_support_": "core", "feature_scores_": "score"}
 
@@ -184,7 +187,8 @@ def plot(adata: Any, key: str = "sas", layer: str | None = None, axes: Any = Non
     Parameters
     ----------
     adata : AnnData of shape (n_cells, n_genes)
-        Cells with the results of `sas`.
+        Cells with the results of `sas`. Of cells in a file or in a Dask array, at most 10,000 are drawn, which are
+        chosen at random.
     key : str, default="sas"
         Name under which the results are stored, which was given as `key_added` to `sas`.
     layer : str, default=None
@@ -218,9 +222,14 @@ def plot(adata: Any, key: str = "sas", layer: str | None = None, axes: Any = Non
     order = {name: c for c, name in enumerate(sorted({*clusters} - {NO_CLUSTER}, key=lambda name: (len(name), name)))}
     order[NO_CLUSTER] = OUTLIER
     parameters = adata.uns.get(key, {}).get("params", {})
+    labels = np.array([order[name] for name in clusters], dtype=np.intp)
+    with _opened(_values(adata, layer)) as (X, _):
+        if is_collection(X):
+            shown = np.sort(np.random.default_rng(0).permutation(adata.n_obs)[:MOST_SHOWN])
+            X, labels = X[shown].compute(), labels[shown]
     view = view_of_numbers(
-        _values(adata, layer),
-        np.array([order[name] for name in clusters], dtype=np.intp),
+        X,
+        labels,
         adata.var[f"{key}_chosen"].to_numpy(dtype=bool),
         standardize=parameters.get("standardize") != "False",
     )

@@ -109,9 +109,15 @@ def is_by_column(part: Any) -> bool:
 
 def array_of(file: str, name: str) -> Any:
     """The Dask array of a matrix that is dense or compressed by row."""
-    import dask.array as da
     import h5py
 
+    try:
+        import dask.array as da
+    except ImportError as error:
+        raise ImportError(
+            "Reading a file in blocks needs Dask. Install it with `pip install 'sparsecluster[dask]'`, or load the "
+            "file into memory."
+        ) from error
     with h5py.File(file, "r") as store:
         part = store[name]
         if isinstance(part, h5py.Dataset):
