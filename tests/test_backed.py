@@ -1,6 +1,7 @@
 """Cells in a file, or in a Dask array, are clustered in blocks, with the same result as in memory."""
 
 import sys
+import tracemalloc
 
 import anndata
 import h5py
@@ -14,6 +15,7 @@ import sparsecluster.io.backed as backed
 import sparsecluster.scanpy as ssc
 from sparsecluster import ExpressionScaler, expression_clustering
 from sparsecluster._blocks.look import of_numbers
+from sparsecluster._data.arrange_sparse import sparse_arrangement
 from sparsecluster._kernels.order import mixed, row_fingerprints
 from sparsecluster._kernels.stored import stored_row_prints
 from sparsecluster.io.backed import in_blocks, open_h5ad
@@ -283,3 +285,14 @@ def test_rows_of_a_sparse_block_have_the_fingerprints_of_its_dense_copy():
     expected = np.zeros(60, np.uint64)
     row_fingerprints((block.toarray()[:, used] + 0.0).view(np.uint64), salts[used], expected)
     np.testing.assert_array_equal(found, expected)
+
+
+def test_arranging_a_sparse_table_takes_little_more_than_one_copy_of_it():
+    table = sp.random(20_000, 300, 0.1, format="csc", random_state=0)
+    columns = np.arange(300)
+    sparse_arrangement(table[:50], columns)
+    tracemalloc.start()
+    sparse_arrangement(table, columns)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 1.6 * (table.data.nbytes + table.indices.nbytes)
