@@ -22,7 +22,17 @@ FAST_SUMS = {"reassoc", "contract", "nsz"}
 
 def kernel(function: F) -> F:
     """Compile `function` at its first call and cache the machine code on disk."""
-    options: dict[str, Any] = {"cache": True, "nogil": True, "fastmath": FAST_SUMS}
+    return _compiled(function, fastmath=FAST_SUMS)
+
+
+def step_by_step(function: F) -> F:
+    """Like `kernel`, but every operation is done as it is written: x - y - z does not become x - (y + z)."""
+    # A check of each divisor would keep the compiler from using vector registers; as in NumPy, there is none.
+    return _compiled(function, error_model="numpy")
+
+
+def _compiled(function: F, **options: Any) -> F:
+    options |= {"cache": True, "nogil": True}
     try:
         return numba.njit(**options)(function)
     except RuntimeError:
