@@ -71,7 +71,7 @@ class Source:
         step = max(1, BLOCK_VALUES // len(raw))
         blocks = [self._measured(raw[:, first : first + step].copy()) for first in range(0, raw.shape[1], step)]
         first_means, means_left, largest, total, apart = (np.concatenate(parts) for parts in zip(*blocks, strict=True))
-        counted = counted_totals(total, self.standardize, apart > 0, apart)
+        counted = counted_totals(total, self.standardize, apart > 0, np.where(apart > 0, apart, 1.0))
         roots = np.sqrt(total / counted).astype(raw.dtype) if self.standardize else np.ones_like(largest)
         return Scaling(first_means, means_left, largest, roots, anchors_of(counted, len(raw)))
 
