@@ -134,7 +134,10 @@ class Envelope:
     _owner: Subset
     _labels: dict[int, Labels] = field(default_factory=dict)
     _added: int = 0
-    _seen: set[int] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        # The clusterings that were added. No part of the value: it only saves work.
+        self._seen: set[int] = set()
 
     @classmethod
     def of_none(cls, n_features: int) -> Envelope:
