@@ -8,6 +8,7 @@ import time
 import numpy as np
 import pytest
 from helpers.blocks import TABLES, in_dask, numbers
+
 from sparsecluster import SASClustering
 
 distributed = pytest.importorskip("distributed", reason="Dask's distributed scheduler is not installed")
