@@ -9,10 +9,11 @@ from typing import Any
 from .._utils.text import brief
 from . import limits
 from ._shared import Frame, Options, Reader, Table, read_with
+from .cells import MISSING
 from .limits import FileError, check_held
 from .matrices import h5ad, matrix_market, numpy
 from .sources import OPENERS, PACKED, Source
-from .text import MISSING, repeated, text_frame, tidied
+from .text import repeated, text_frame, tidied
 
 # ---------------------------------------------------------------- text and Excel
 

@@ -17,9 +17,9 @@ from . import limits
 from ._hdf5 import check_readable
 from ._shared import Matrix, Options, Table, read_with
 from .limits import FileError, check_held
+from .lines import decoded
 from .market import read_market
 from .sources import Source
-from .text import decoded
 
 HEADERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
 

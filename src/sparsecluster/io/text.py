@@ -7,12 +7,19 @@ import io
 import itertools
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
+import numpy as np
+
+from .._utils.arrays import Floats
 from .._utils.checks import listed
 from .._utils.text import brief
-from .limits import TEXT_BYTE, TEXT_ROW, TEXT_VALUE, TEXT_WORD, FileError
+from .blocks import Blocks, Rest, Take, frame_of
+from .cells import BLOCK_CELLS, MISSING, Cells, NotNumbers
+from .limits import TEXT_BYTE, TEXT_CELL, TEXT_ROW, TEXT_VALUE, TEXT_WORD, TEXT_WORDS, FileError
+from .lines import Lines, lines_of
 from .sources import Source
 
 # If several delimiters fit equally well, the first one is taken. The comma is last because it may be a decimal sign.
@@ -21,15 +28,6 @@ DELIMITERS = ("\t", ";", "|", ",")
 SPOKEN = {"\\t": "\t", "tab": "\t", "space": " "}
 # Number of lines from which the form of a file is detected, and of characters if the lines are long.
 LINES_LOOKED_AT, CHARACTERS_LOOKED_AT = 50, 2**20
-# Cells that stand for a missing value.
-MISSING = ("", "NA", "N/A", "#N/A", "NaN", "nan", "NULL", "null", "None", "?", ".")
-# Marks at the beginning of a file that tell its encoding. That of UTF-32 begins with that of UTF-16.
-MARKS = {
-    b"\xff\xfe\x00\x00": "utf-32",
-    b"\x00\x00\xfe\xff": "utf-32",
-    b"\xff\xfe": "utf-16",
-    b"\xfe\xff": "utf-16",
-}
 # Whole numbers that keep their digits.
 WHOLE = re.compile(r"[-+]?[0-9]{1,15}")
 CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f]")
@@ -59,40 +57,11 @@ class TextForm(NamedTuple):
 # ---------------------------------------------------------------- characters and lines
 
 
-def decoded(content: bytes, name: str, encoding: str | None) -> str:
-    """Return the content as text, or raise an error if it is not text."""
-    used = encoding or next((word for mark, word in MARKS.items() if content.startswith(mark)), "utf-8")
-    if used == "utf-8" and b"\0" in content:
-        # In UTF-16, every second byte of plain English is zero.
-        advice = ", or set --encoding utf-16-le" if content.count(0) > len(content) // 4 else ""
-        raise FileError(
-            f"{name} is not a text file: it contains zero bytes. Check that its extension matches its format{advice}."
-        )
-    try:
-        text = content.decode(used).lstrip("\ufeff")
-    except (ValueError, LookupError) as error:
-        place = f" in line {content.count(10, 0, error.start) + 1}" if isinstance(error, UnicodeDecodeError) else ""
-        raise FileError(
-            f"{name} cannot be decoded as {encoding or used.upper()}{place} ({error}). Set the right encoding with "
-            "--encoding, such as latin-1 or cp1252."
-        ) from error
-    if not text.strip():
-        raise FileError(f"{name} is empty.")
-    if "\0" in text:
-        raise FileError(f"{name} is not a text file in {used}: it contains zero characters. Check --encoding.")
-    return text
-
-
-def with_plain_line_ends(text: str) -> str:
-    """Return the text with the line ends of Windows, or of old Macs if there are no others, replaced."""
-    return text.replace("\r\n", "\n") if "\n" in text else text.replace("\r", "\n")
-
-
-def check_line_ends(text: str, form: TextForm, name: str) -> None:
+def check_line_ends(lines: Lines, form: TextForm, name: str) -> None:
     """Refuse a carriage return that is neither in quotes nor at the end of a line: pandas would begin a new row."""
-    if "\r" not in text:
+    if not lines.has_returns:
         return
-    rows = csv.reader(io.StringIO(text, newline="\n"), delimiter=form.delimiter, skipinitialspace=True)
+    rows = csv.reader(lines, delimiter=form.delimiter, skipinitialspace=True)
     try:
         for _ in rows:
             pass
@@ -105,28 +74,31 @@ def check_line_ends(text: str, form: TextForm, name: str) -> None:
         ) from error
 
 
-def first_lines(text: str) -> list[str]:
+def first_lines(lines: Iterable[str]) -> list[str]:
     """Return the first lines that are not blank: a few, or more if they are short."""
-    lines, seen = [], 0
-    for line in io.StringIO(text, newline="\n"):
+    kept, seen = [], 0
+    for line in lines:
         seen += len(line)
         if line.strip():
             # Carriage returns are looked at later, when it is known what is in quotes.
-            lines.append(line.rstrip("\n").replace("\r", " "))
-        if len(lines) >= LINES_LOOKED_AT or (len(lines) > 2 and seen > CHARACTERS_LOOKED_AT):
+            kept.append(line.rstrip("\n").replace("\r", " "))
+        if len(kept) >= LINES_LOOKED_AT or (len(kept) > 2 and seen > CHARACTERS_LOOKED_AT):
             break
-    return lines
+    return kept
 
 
-def memory_for(text: str, lines: list[str], form: TextForm) -> int:
+def memory_for(lines: Lines, first: list[str], form: TextForm) -> int:
     """Return the memory that a table will need, from its number of values and the words in its first lines."""
-    rows = _rows(lines, form.delimiter)
+    rows = _rows(first, form.delimiter)
     cells = [cell for row in rows[1:] or rows for cell in row]
-    words = {cell for cell in cells if not is_number(cell.replace(form.decimal, "."))}
-    n_rows = text.count("\n") + 1
-    n_values = n_rows * max(map(len, rows)) if form.delimiter == " " else n_rows + text.count(form.delimiter)
-    per_value = TEXT_VALUE + TEXT_WORD * len(words) / max(1, len(cells))
-    return int(TEXT_BYTE * len(text) + TEXT_ROW * n_rows + per_value * n_values)
+    words = [cell for cell in cells if not is_number(cell.replace(form.decimal, "."))]
+    n_rows, size = lines.counts[lines.end] + 1, lines.counts["all"]
+    n_values = n_rows * max(map(len, rows)) if form.delimiter == " " else n_rows + lines.counts[form.delimiter]
+    share = len(words) / max(1, len(cells))
+    # A block of cells is parsed at a time, but at least one line.
+    held = TEXT_BYTE * lines.longest + TEXT_CELL * min(n_values, max(BLOCK_CELLS, max(map(len, rows))))
+    per_value = TEXT_VALUE + TEXT_WORD * len(set(words)) / max(1, len(cells))
+    return int(held + TEXT_WORDS * share * size + TEXT_ROW * n_rows + per_value * n_values)
 
 
 # ---------------------------------------------------------------- the form
@@ -147,9 +119,9 @@ def form_of(lines: list[str], delimiter: str | None = None, decimal: str | None 
 
 
 def _rows(lines: list[str], delimiter: str) -> list[list[str]]:
-    if delimiter == " ":
+    if delimiter == " " and not any('"' in line for line in lines):
         return [line.split() for line in lines]
-    return list(csv.reader(lines, delimiter=delimiter, skipinitialspace=True))
+    return list(reader_of(lines, TextForm(delimiter, ".", False)))
 
 
 def _has_header(first: list[str], body: list[list[str]], decimal: str) -> bool:
@@ -196,14 +168,18 @@ def is_number(cell: str) -> bool:
     return True
 
 
-def check_widths(text: str, form: TextForm, name: str) -> list[str]:
-    """Check that every row has as many cells as the first, and return a note on rows that have several lines."""
-    width, first, long, last = 0, 0, 0, 0
-    for number, cells in counted_rows(text, form):
+def check_widths(lines: Lines, form: TextForm, name: str) -> tuple[int, int, list[str]]:
+    """Check that every row has as many cells as the first.
+
+    Returns the number of rows, the number of cells in each, and a note on rows that have several lines.
+    """
+    width, first, long, last, n_rows = 0, 0, 0, 0, 0
+    for number, cells in counted_rows(lines, form):
         # Blank lines are counted as rows without cells, so that a longer step means a row of several lines.
         begin, last = last + 1, number
         if not cells:
             continue
+        n_rows += 1
         if not width:
             width = cells + form.short_header
         elif cells != width:
@@ -217,21 +193,33 @@ def check_widths(text: str, form: TextForm, name: str) -> list[str]:
             first, long = first or begin, long + 1
     rows = f"{long} rows have" if long > 1 else "1 row has"
     told = f"{rows} line breaks in quotes, from line {first} on. If this is a mistake, a quotation mark is missing."
-    return [told] if long else []
+    return n_rows, width, [told] if long else []
 
 
-def counted_rows(text: str, form: TextForm) -> Iterator[tuple[int, int]]:
+def counted_rows(lines: Lines, form: TextForm) -> Iterator[tuple[int, int]]:
     """Iterate over the rows with the number of their last line and the number of their cells, 0 for blank lines."""
-    lines = io.StringIO(text, newline="\n")
-    if form.delimiter == " ":
-        yield from ((number, len(line.split())) for number, line in enumerate(lines, 1))
-    elif '"' in text:
+    if lines.has_quotes:
         # Delimiters in quotes do not count, so the lines have to be parsed.
-        reader = csv.reader(lines, delimiter=form.delimiter, skipinitialspace=True)
+        reader = reader_of(lines, form)
         yield from ((reader.line_num, len(row)) for row in reader)
+    elif form.delimiter == " ":
+        yield from ((number, len(line.split())) for number, line in enumerate(lines, 1))
     else:
         for number, line in enumerate(lines, 1):
-            yield number, line.count(form.delimiter) + 1 if line.strip() else 0
+            yield number, line.count(form.delimiter) + 1 if not is_blank(line, form) else 0
+
+
+def is_blank(line: str, form: TextForm) -> bool:
+    """Whether a line has nothing but white space, but for delimiters, between which values may be missing."""
+    return line.isspace() and (form.delimiter == " " or form.delimiter not in line)
+
+
+def reader_of(lines: Iterable[str], form: TextForm) -> Any:
+    """Return a reader of the module csv, which separates cells that may be in quotes."""
+    if form.delimiter == " ":
+        # Any white space may be between cells.
+        lines = (line.strip().replace("\t", " ") + "\n" for line in lines)
+    return csv.reader(lines, delimiter=form.delimiter, skipinitialspace=True)
 
 
 # ---------------------------------------------------------------- the table
@@ -241,37 +229,133 @@ def text_frame(
     source: Source, encoding: str | None, delimiter: str | None, decimal: str | None
 ) -> tuple[Any, list[str]]:
     """Read a text table as a pandas data frame, with notes."""
+    blocks = text_blocks(source, encoding, delimiter, decimal)
+    with telling(source.name):
+        return frame_of(blocks), blocks.notes
+
+
+def text_blocks(source: Source, encoding: str | None, delimiter: str | None, decimal: str | None) -> TextBlocks:
+    """Look at a text table, to read it in blocks of rows."""
+    name, sign = source.name, checked_signs(delimiter, decimal)
+    lines = lines_of(source, encoding, sign)
+    with telling(name):
+        first = first_lines(lines)
+        form = form_of(first, sign, decimal)
+        source.check(memory_for(lines, first, form), "Leave out columns, or use another format such as Parquet")
+        check_line_ends(lines, form, name)
+        n_rows, width, notes = check_widths(lines, form, name)
+        names, told = names_of(lines, form, width)
+    return TextBlocks(lines, form, names, n_rows - form.has_header, [*notes, *told])
+
+
+@contextmanager
+def telling(name: str) -> Iterator[None]:
+    """Turn errors of pandas and of the module csv into errors that name the file."""
     import pandas as pd
 
-    name, sign = source.name, checked_signs(delimiter, decimal)
-    text = with_plain_line_ends(decoded(source.read(TEXT_BYTE), name, encoding))
     try:
-        lines = first_lines(text)
-        form = form_of(lines, sign, decimal)
-        source.check(memory_for(text, lines, form), "Leave out columns, or use another format such as Parquet")
-        check_line_ends(text, form, name)
-        notes = check_widths(text, form, name)
-        frame = pd.read_csv(
-            io.StringIO(text),
-            sep=r"\s+" if form.delimiter == " " else form.delimiter,
-            decimal=form.decimal,
-            header=0 if form.has_header else None,
-            na_values=list(MISSING),
-            keep_default_na=False,
-            low_memory=False,
-            skipinitialspace=True,
-            float_precision="round_trip",
-        )
+        yield
     except (pd.errors.ParserError, pd.errors.EmptyDataError, csv.Error) as error:
         reason = next((said for part, said in IN_WORDS.items() if part in str(error)), str(error).strip())
         raise FileError(f"{name} cannot be read as a table: {reason}") from error
-    if form.short_header:
-        frame = frame.reset_index()
-    if not form.has_header:
-        frame.columns = [f"x{a}" for a in range(frame.shape[1])]
-    else:
-        notes += repeated(header_of(text, form)) + controls_in(frame.columns)
-    return tidied(frame, form.decimal), notes
+
+
+class TextBlocks(Blocks):
+    """A text table in blocks of rows. Columns of words are read as a whole, because all cells decide on their type."""
+
+    def __init__(self, lines: Lines, form: TextForm, names: list[str], n_rows: int, notes: list[str]) -> None:
+        super().__init__(names, n_rows, notes)
+        self.lines, self.form = lines, form
+        quoted = lines.has_quotes
+        self.cells = Cells(self._rows, None if quoted else form.delimiter, form.decimal, n_rows, len(names))
+
+    def _rows(self) -> Iterator[Any]:
+        """Yield the rows below the header: lines, or lists of cells if there are quotation marks."""
+        if self.lines.has_quotes:
+            rows: Iterator[Any] = quoted_rows(self.lines, self.form)
+        else:
+            rows = (line.rstrip("\n") for line in self.lines if not is_blank(line, self.form))
+        return itertools.islice(rows, int(self.form.has_header), None)
+
+    def arrays(self, places: Sequence[int]) -> Iterator[Floats]:
+        return (self.cells.numbers(block, places) for block in self.cells.blocks())
+
+    def read(self, start: Callable[[Sequence[int]], Take]) -> Rest:
+        words: set[int] = set()
+        for attempt in itertools.count():
+            try:
+                return self._read(start, words)
+            except NotNumbers as found:
+                words |= found.places
+                # The first block tells most columns of words. If it did not tell all, the others are looked for.
+                if attempt:
+                    words |= self._all_words(words)
+        raise AssertionError
+
+    def _read(self, start: Callable[[Sequence[int]], Take], words: set[int]) -> Rest:
+        cells, others = self.cells, sorted(words)
+        places = [a for a in range(cells.n_columns) if a not in words]
+        take, whole, text = start(places), np.ones(len(places), bool), io.StringIO()
+        writer = csv.writer(text, quoting=csv.QUOTE_ALL, lineterminator="\n")
+        n_rows = 0
+        for block in cells.blocks():
+            values = cells.numbers(block, places)
+            whole = cells.whole(block, values, places, whole)
+            n_rows += len(block)
+            if n_rows <= self.n_rows:
+                take(values)
+            cells.words(block, others, writer)
+        if n_rows != self.n_rows:
+            raise FileError("The file was changed while it was read. Read it again.")
+        names = [self.names[a] for a in others]
+        return Rest(places, whole, words_frame(text.getvalue(), names, self.form.decimal))
+
+    def _all_words(self, known: set[int]) -> set[int]:
+        words = set(known)
+        for block in self.cells.blocks():
+            places = [a for a in range(self.cells.n_columns) if a not in words]
+            try:
+                self.cells.whole(block, self.cells.numbers(block, places), places, np.ones(len(places), bool))
+            except NotNumbers as found:
+                words |= found.places
+        return words
+
+
+def quoted_rows(lines: Lines, form: TextForm) -> Iterator[list[str]]:
+    """Yield the cells of all rows of a text with quotation marks, and raise an error if one is not closed."""
+    # A last line of our own is a row of its own only if no quotation mark is open before it.
+    reader, last = reader_of(itertools.chain(map(ended, lines), ["end"]), form), None
+    for row in reader:
+        if last:
+            yield last
+        last = row
+    if last != ["end"]:
+        raise csv.Error("EOF inside string")
+
+
+def ended(line: str) -> str:
+    """Return a line with a line break at its end."""
+    return line if line.endswith("\n") else line + "\n"
+
+
+def words_frame(text: str, names: list[str], decimal: str) -> Any:
+    """Return columns that are not all numbers, given as CSV, as a data frame."""
+    import pandas as pd
+
+    if not names:
+        return pd.DataFrame()
+    frame = pd.read_csv(
+        io.BytesIO(text.encode()),
+        header=None,
+        decimal=decimal,
+        na_values=list(MISSING),
+        keep_default_na=False,
+        low_memory=False,
+        skipinitialspace=True,
+        float_precision="round_trip",
+    )
+    frame.columns = names
+    return tidied(frame, decimal)
 
 
 # What errors of pandas and of the module csv mean.
@@ -293,12 +377,20 @@ def checked_signs(delimiter: str | None, decimal: str | None) -> str | None:
     return sign
 
 
-def header_of(text: str, form: TextForm) -> list[str]:
-    """Return the cells of the first row."""
-    lines = itertools.dropwhile(lambda line: not line.strip(), io.StringIO(text, newline="\n"))
-    if form.delimiter == " ":
-        return next(lines).split()
-    return next(csv.reader(lines, delimiter=form.delimiter, skipinitialspace=True))
+def names_of(lines: Lines, form: TextForm, width: int) -> tuple[list[str], list[str]]:
+    """Return the names of the columns as pandas reads them from the header, and notes."""
+    import pandas as pd
+
+    if not form.has_header:
+        return [f"x{a}" for a in range(width)], []
+    header = next(row for row in reader_of(lines, form) if any(map(str.strip, row)) or len(row) > 1)
+    text = io.StringIO()
+    csv.writer(text, quoting=csv.QUOTE_ALL, lineterminator="\n").writerow(header)
+    names = list(pd.read_csv(io.BytesIO(text.getvalue().encode()), nrows=0).columns)
+    if form.short_header:
+        # pandas would make the first column the index, and name it when it becomes a column again.
+        names.insert(0, "level_0" if "index" in names else "index")
+    return names, repeated(header) + controls_in(names)
 
 
 def repeated(names: Iterable[str]) -> list[str]:
