@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
 from typing import Any
@@ -26,7 +26,7 @@ NO_DELIMITER = "\x01"
 Row = Any
 
 
-class NotNumbers(Exception):
+class NotNumbersError(Exception):
     """Some columns that were taken for numbers hold words, or whole numbers that floats would round."""
 
     def __init__(self, places: set[int]) -> None:
@@ -74,7 +74,7 @@ class Cells:
     def numbers(self, block: list[Row], places: Sequence[int]) -> Floats:
         """Return some columns of a block as numbers, NaN for missing values.
 
-        Raises NotNumbers with the columns that hold anything else.
+        Raises NotNumbersError with the columns that hold anything else.
         """
         if not places:
             return np.empty((len(block), 0))
@@ -89,14 +89,14 @@ class Cells:
             except ValueError:
                 wrong.add(place)
         if wrong:
-            raise NotNumbers(wrong)
+            raise NotNumbersError(wrong)
         return values
 
     def _flat(self, block: list[Row], places: Sequence[int]) -> str:
         """Return the cells of some columns, one in a line."""
         if len(places) == self.n_columns and self.delimiter not in (None, " "):
-            return "\n".join(block).replace(self.delimiter, "\n")  # type: ignore[arg-type]
-        cells = map(self.split, block)
+            return "\n".join(block).replace(self.delimiter, "\n")
+        cells: Iterable[Sequence[str]] = map(self.split, block)
         if len(places) < self.n_columns:
             cells = map(_getter(places), cells)
         return "\n".join(itertools.chain.from_iterable(cells))
@@ -108,21 +108,18 @@ class Cells:
     def whole(self, block: list[Row], values: Floats, places: Sequence[int], among: Any) -> Any:
         """Return which columns, among those that were so far, hold nothing but whole numbers.
 
-        Raises NotNumbers with those of them that floats would round.
+        Raises NotNumbersError with those of them that floats would round.
         """
         with np.errstate(invalid="ignore"):
             among = among & (values == np.rint(values)).all(axis=0)
         if not among.any():
             return among
-        for at, (_, cells) in zip(
-            np.flatnonzero(among).tolist(),
-            self._columns(block, [places[a] for a in np.flatnonzero(among)]),
-            strict=True,
-        ):
+        held = np.flatnonzero(among).tolist()
+        for at, (_, cells) in zip(held, self._columns(block, [places[a] for a in held]), strict=True):
             among[at] = all(WHOLE_CELL.fullmatch(cell.strip()) for cell in cells)
         large = among & (np.abs(values) > MOST_WHOLE).any(axis=0)
         if large.any():
-            raise NotNumbers({places[a] for a in np.flatnonzero(large).tolist()})
+            raise NotNumbersError({places[a] for a in np.flatnonzero(large).tolist()})
         return among
 
     # ------------------------------------------------------------ words
@@ -134,7 +131,7 @@ class Cells:
             writer.writerows([cell.lstrip(" ") for cell in pick(cells)] for cells in map(self.split, block))
 
 
-def _getter(places: Sequence[int]) -> Callable[[list[str]], Sequence[str]]:
+def _getter(places: Sequence[int]) -> Callable[[Sequence[str]], Sequence[str]]:
     if len(places) == 1:
         place = places[0]
         return lambda cells: (cells[place],)

@@ -1,4 +1,4 @@
-"""Reading text, Excel, Parquet and Feather files, and the choice of the reader by the extension of a file."""
+"""Reading text and Excel files, and the choice of the reader by the extension of a file."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from typing import Any
 
 from .._utils.text import brief
 from . import limits
-from ._shared import Frame, Options, Reader, Table, read_with
+from ._shared import Options, Reader, Table, read_with
+from .arrow import feather, parquet
 from .cells import MISSING
 from .limits import FileError, check_held
 from .matrices import h5ad, matrix_market, numpy
@@ -88,72 +89,6 @@ def _column_number(letters: bytes) -> int:
     for letter in letters:
         number = 26 * number + letter - 64
     return number
-
-
-# ---------------------------------------------------------------- Arrow
-
-
-def parquet(source: Source, options: Options) -> Table:
-    """Read a Parquet file."""
-
-    def read() -> Frame:
-        from pyarrow.parquet import ParquetFile
-
-        handle = source.handle()
-        with ParquetFile(handle) as file:
-            check_arrow(file.schema_arrow, file.metadata.num_rows, source)
-            return _as_frame(file.read())
-
-    return Table(_named_index(read_with("pyarrow", source, read)), [])
-
-
-def feather(source: Source, options: Options) -> Table:
-    """Read a Feather file, which may also be called an Arrow file."""
-
-    def read() -> Frame:
-        import pandas as pd
-        import pyarrow as pa
-
-        handle = source.handle()
-        with pa.memory_map(handle) if source.is_plain else pa.BufferReader(handle.getbuffer()) as file:
-            if file.read(4) == b"FEA1":
-                source.check(limits.ARROW_VALUE * file.size())
-                return pd.read_feather(handle)
-            file.seek(0)
-            reader = pa.ipc.open_file(file)
-            batches: list[Any] = []
-            for number in range(reader.num_record_batches):
-                # Batches are decompressed one by one, so that the limit stops a file that grows without end.
-                batches.append(reader.get_batch(number))
-                check_arrow(reader.schema, sum(each.num_rows for each in batches), source)
-            return _as_frame(pa.Table.from_batches(batches, reader.schema))
-
-    return Table(_named_index(read_with("pyarrow", source, read)), [])
-
-
-def _as_frame(table: Any) -> Frame:
-    # Arrow trusts the positions in a file. If they are damaged, a conversion would read foreign memory.
-    table.validate(full=True)
-    return table.to_pandas()
-
-
-def check_arrow(schema: Any, n_rows: int, source: Source) -> None:
-    """Check the size of a table in pandas."""
-    import pyarrow as pa
-
-    plain = sum(pa.types.is_primitive(each.type) for each in schema)
-    per_row = plain * limits.ARROW_VALUE + (len(schema) - plain) * limits.ARROW_OBJECT
-    source.check(n_rows * per_row)
-
-
-def _named_index(frame: Frame) -> Frame:
-    """Turn the index into the first column, as in a text file, unless it only numbers the rows."""
-    import pandas as pd
-
-    plain = frame.index.name is None and pd.api.types.is_integer_dtype(frame.index.dtype)
-    if not plain and frame.index.name in frame.columns:
-        frame.index.name = None
-    return frame.reset_index(drop=plain)
 
 
 # ---------------------------------------------------------------- all formats

@@ -26,8 +26,9 @@ TEXT_BYTE, TEXT_VALUE, TEXT_CELL, TEXT_ROW, TEXT_WORDS, TEXT_WORD = 2, 18, 150, 
 EXCEL_CELL, EXCEL_PLACE = 80, 40
 # Matrix Market: a stored entry as text, as a triplet and compressed, a value of a dense one, a row or column.
 MATRIX_ENTRY, MATRIX_VALUE, MATRIX_LINE = 64, 56, 16
-# Parquet and Feather: a value in Arrow and in pandas, and one that is a Python object in pandas.
-ARROW_VALUE, ARROW_OBJECT = 32, 140
+# Parquet and Feather: a number that is read directly, another value in Arrow and in pandas, and one that is a Python
+# object in pandas.
+ARROW_NUMBER, ARROW_VALUE, ARROW_OBJECT = 12, 32, 140
 # NumPy and H5AD: how many copies are made, and a text of H5AD.
 COPIES, NAME = 2, 240
 # JSON: objects of Python for a byte of text.

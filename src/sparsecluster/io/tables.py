@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from .._data.names import DefaultNames
 from .._utils.checks import listed
 from .._utils.text import brief, shortened
 from ._shared import Frame, Matrix, Options
@@ -99,18 +100,20 @@ def read_table(
     kept = None
     if truth is not None:
         _check_column(frame, truth, name, "--truth")
-        kept = _known(frame[truth], truth, name)
-        frame = frame.drop(columns=truth)
+        kept = _known(frame.pop(truth), truth, name)
         notes.append(
             f"Column {brief(truth)} contains the true groups. It is used for comparison only, not for clustering."
         )
     for column in drop:
         _check_column(frame, column, name, "--drop")
-        frame = frame.drop(columns=column)
+        # Unlike `drop`, this does not copy the others.
+        del frame[column]
     if frame.shape[1] == 0:
         raise FileError(f"{name} has no columns left to cluster by. Leave out fewer columns.")
     assert isinstance(frame, pd.DataFrame)
-    return Loaded(frame, [str(each) for each in frame.index], list(frame.columns), kept, notes)
+    is_counted = frame.index.equals(pd.RangeIndex(len(frame)))
+    ids = DefaultNames(len(frame), "") if is_counted else [str(each) for each in frame.index]
+    return Loaded(frame, ids, list(frame.columns), kept, notes)
 
 
 # ---------------------------------------------------------------- rows and columns
@@ -135,6 +138,8 @@ def _check_column(frame: Frame, column: str, name: str, option: str) -> None:
 
 def _with_ids(frame: Frame, id_column: str | None, name: str, notes: list[str], others: set[Any]) -> Frame:
     """Use a column as the names of the rows, and remove it from the features."""
+    import pandas as pd
+
     if id_column is not None:
         _check_column(frame, id_column, name, "--id")
     elif frame.shape[1] > 1 and frame.columns[0] not in others and _names_rows(frame.iloc[:, 0]):
@@ -155,7 +160,9 @@ def _with_ids(frame: Frame, id_column: str | None, name: str, notes: list[str], 
         raise FileError(
             f"{name}: ids must be unique, but column {brief(id_column)} repeats {', '.join(map(brief, twice))}."
         )
-    return frame.drop(columns=id_column).set_index(ids.rename(None))
+    del frame[id_column]
+    frame.index = pd.Index(ids, name=None)
+    return frame
 
 
 def _names_rows(column: Any) -> bool:
