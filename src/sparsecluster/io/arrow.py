@@ -10,7 +10,7 @@ import numpy as np
 from .._utils.arrays import Table as Array
 from . import limits
 from ._shared import Frame, Options, Table, read_with
-from .blocks import Blocks, Rest, Take, frame_of
+from .blocks import Blocks, Rest, Take, frame_of, ignore
 from .sources import Source
 
 # The number of values that are decoded at a time, but at least so many rows, because each column has
@@ -26,15 +26,16 @@ def parquet(source: Source, options: Options) -> Table:
     """Read a Parquet file."""
 
     def read() -> Frame:
-        with _opened(source) as file:
-            blocks = parquet_blocks(file, _floats_of(file.schema_arrow))
+        with opened_parquet(source) as file:
+            blocks = parquet_blocks(file, floats_of(file.schema_arrow))
             check_arrow(file.schema_arrow, file.metadata.num_rows, source, 0 if blocks is None else len(blocks.places))
             return _named_index(_as_frame(file.read())) if blocks is None else frame_of(blocks)
 
     return Table(read_with("pyarrow", source, read), [])
 
 
-def _opened(source: Source) -> Any:
+def opened_parquet(source: Source) -> Any:
+    """Open a Parquet file so that little of it is in memory at a time."""
     from pyarrow.parquet import ParquetFile
 
     return ParquetFile(source.handle(), buffer_size=BUFFER, pre_buffer=False)
@@ -70,7 +71,7 @@ class ParquetBlocks(Blocks):
 
     def read(self, start: Callable[[Sequence[int]], Take]) -> Rest:
         take = start(self.places)
-        for values in self.arrays(self.places):
+        for values in self.arrays(self.places) if take is not ignore else ():
             take(values)
         return Rest(self.places, np.zeros(len(self.places), bool), self.others)
 
@@ -103,7 +104,7 @@ def parquet_blocks(file: Any, numbers: Sequence[str]) -> ParquetBlocks | None:
     return ParquetBlocks(file, numbers, _named_index(others), np.float32 if single else np.float64)
 
 
-def _floats_of(schema: Any) -> list[str]:
+def floats_of(schema: Any) -> list[str]:
     """Return the columns of the longer kind of floating-point numbers that there is, or else of the shorter one."""
     kinds = {str(field.type) for field in schema}
     kind = "double" if "double" in kinds else "float"
@@ -147,7 +148,9 @@ def check_arrow(schema: Any, n_rows: int, source: Source, n_direct: int = 0) -> 
 
     plain = sum(pa.types.is_primitive(each.type) for each in schema)
     per_row = (plain - n_direct) * limits.ARROW_VALUE + (len(schema) - plain) * limits.ARROW_OBJECT
-    source.check(n_rows * (per_row + n_direct * limits.ARROW_NUMBER))
+    # A block is in memory as Arrow has it and as an array.
+    block = min(n_rows * n_direct, max(BLOCK_VALUES, LEAST_ROWS * n_direct))
+    source.check(n_rows * (per_row + n_direct * limits.ARROW_NUMBER) + 2 * limits.ARROW_NUMBER * block)
 
 
 def _named_index(frame: Frame) -> Frame:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from .._data.names import DefaultNames
 from .._utils.arrays import Table
 from ._shared import Frame
 
@@ -15,6 +17,8 @@ from ._shared import Frame
 Take = Callable[[Table], None]
 # Up to this number, columns are put between others one by one, which copies none of the others.
 MOST_PUT = 100
+# The number of values of an array that are looked at together.
+BLOCK_VALUES = 2**20
 
 
 class Rest(NamedTuple):
@@ -69,6 +73,42 @@ class Blocks:
             called again, to take all blocks of fewer columns, if one of them turns out to hold words.
         """
         raise NotImplementedError
+
+    def rest(self) -> Rest:
+        """Return what is not numbers."""
+        return self.read(lambda _: ignore)
+
+
+def ignore(values: Table) -> None:
+    """Take numbers that nobody needs."""
+
+
+class ArrayBlocks(Blocks):
+    """An array in a file, row after row from some byte on, in blocks of rows."""
+
+    def __init__(self, file: Path, offset: int, shape: tuple[int, int], dtype: Any) -> None:
+        super().__init__(DefaultNames(shape[1]), shape[0])
+        self.file, self.offset, self.dtype = file, offset, dtype
+
+    def arrays(self, places: Sequence[int]) -> Iterator[Table]:
+        width = len(self.names)
+        left, step = self.n_rows, max(1, BLOCK_VALUES // width)
+        # Mapped into memory, the file would stay there as long as there is room.
+        with open(self.file, "rb") as file:
+            file.seek(self.offset)
+            while left > 0:
+                values = np.fromfile(file, self.dtype, min(left, step) * width).reshape(-1, width)
+                left -= step
+                yield values if len(places) == width else values[:, places]
+
+    def read(self, start: Callable[[Sequence[int]], Take]) -> Rest:
+        import pandas as pd
+
+        places = range(len(self.names))
+        take = start(places)
+        for values in self.arrays(places) if take is not ignore else ():
+            take(values)
+        return Rest(places, np.zeros(len(places), bool), pd.DataFrame(index=range(self.n_rows)))
 
 
 def frame_of(blocks: Blocks) -> Frame:

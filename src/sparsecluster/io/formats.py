@@ -4,26 +4,33 @@ from __future__ import annotations
 
 import re
 import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from .._utils.text import brief
 from . import limits
 from ._shared import Options, Reader, Table, read_with
-from .arrow import feather, parquet
+from .arrow import feather, floats_of, opened_parquet, parquet, parquet_blocks
+from .blocks import Blocks
 from .cells import MISSING
 from .limits import FileError, check_held
-from .matrices import h5ad, matrix_market, numpy
-from .sources import OPENERS, PACKED, Source
-from .text import repeated, text_frame, tidied
+from .matrices import array_blocks, h5ad, matrix_market, numpy
+from .sources import CHUNK, OPENERS, PACKED, Source
+from .text import repeated, text_blocks, text_frame, tidied
 
 # ---------------------------------------------------------------- text and Excel
 
 
 def text(source: Source, options: Options) -> Table:
     """Read CSV and similar files."""
+    return Table(*text_frame(source, options.encoding, delimiter_for(source, options), options.decimal))
+
+
+def delimiter_for(source: Source, options: Options) -> str | None:
+    """Return the delimiter that is given, or told by the extension."""
     is_tsv = source.path is not None and ".tsv" in source.path.name.lower()
-    delimiter = options.delimiter or ("\t" if is_tsv else None)
-    return Table(*text_frame(source, options.encoding, delimiter, options.decimal))
+    return options.delimiter or ("\t" if is_tsv else None)
 
 
 CELL = re.compile(rb'<(?:\w+:)?c\s[^>]*?\br="([A-Z]{1,3})(\d{1,7})"')
@@ -112,3 +119,33 @@ def reader_for(source: Source) -> Reader:
     if suffixes and suffixes[-1] in OPENERS:
         suffixes.pop()
     return READERS.get(suffixes[-1] if suffixes else "", text)
+
+
+# Tables with at most so many rows are read as a whole.
+MOST_AT_ONCE = 10_000
+
+
+def has_many_lines(source: Source) -> bool:
+    """Whether a text file has more lines than tables that are read as a whole."""
+    found = 0
+    with source.telling(), source.reopener()() as file:
+        while found <= MOST_AT_ONCE and (chunk := file.read(CHUNK)):
+            found += chunk.count(b"\n") or chunk.count(b"\r")
+    return found > MOST_AT_ONCE
+
+
+@contextmanager
+def opened_blocks(source: Source, options: Options) -> Iterator[Blocks | None]:
+    """Open a text, Parquet or NumPy file in blocks of rows; None for others."""
+    reader = reader_for(source)
+    if not source.path or not source.path.is_file() or (reader is not text and not source.is_plain):
+        yield None
+    elif reader is text:
+        delimiter = delimiter_for(source, options)
+        is_long = has_many_lines(source)
+        yield text_blocks(source, options.encoding, delimiter, options.decimal, False) if is_long else None
+    elif reader is parquet:
+        with read_with("pyarrow", source, lambda: opened_parquet(source)) as file:
+            yield read_with("pyarrow", source, lambda: parquet_blocks(file, floats_of(file.schema_arrow)))
+    else:
+        yield array_blocks(source) if reader is numpy else None

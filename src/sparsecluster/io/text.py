@@ -47,14 +47,18 @@ def text_frame(
         return frame_of(blocks), blocks.notes
 
 
-def text_blocks(source: Source, encoding: str | None, delimiter: str | None, decimal: str | None) -> TextBlocks:
-    """Look at a text table, to read it in blocks of rows."""
+def text_blocks(
+    source: Source, encoding: str | None, delimiter: str | None, decimal: str | None, is_whole: bool = True
+) -> TextBlocks:
+    """Look at a text table, to read it in blocks of rows, all of which are kept in memory if it is read as a whole."""
     name, sign = source.name, checked_signs(delimiter, decimal)
     lines = lines_of(source, encoding, sign)
     with telling(name):
         first = first_lines(lines)
         form = form_of(first, sign, decimal)
-        source.check(memory_for(lines, first, form), "Leave out columns, or use another format such as Parquet")
+        source.check(
+            memory_for(lines, first, form, is_whole), "Leave out columns, or use another format such as Parquet"
+        )
         check_line_ends(lines, form, name)
         n_rows, width, notes = check_widths(lines, form, name)
         names, told = names_of(lines, form, width)

@@ -74,7 +74,7 @@ def first_lines(lines: Iterable[str]) -> list[str]:
     return kept
 
 
-def memory_for(lines: Lines, first: list[str], form: TextForm) -> int:
+def memory_for(lines: Lines, first: list[str], form: TextForm, is_whole: bool) -> int:
     """Return the memory that a table will need, from its number of values and the words in its first lines."""
     rows = _rows(first, form.delimiter)
     cells = [cell for row in rows[1:] or rows for cell in row]
@@ -84,7 +84,7 @@ def memory_for(lines: Lines, first: list[str], form: TextForm) -> int:
     share = len(words) / max(1, len(cells))
     # A block of cells is parsed at a time, but at least one line.
     held = TEXT_BYTE * lines.longest + TEXT_CELL * min(n_values, max(BLOCK_CELLS, max(map(len, rows))))
-    per_value = TEXT_VALUE + TEXT_WORD * len(set(words)) / max(1, len(cells))
+    per_value = TEXT_VALUE * is_whole + TEXT_WORD * len(set(words)) / max(1, len(cells))
     return int(held + TEXT_WORDS * share * size + TEXT_ROW * n_rows + per_value * n_values)
 
 
