@@ -95,7 +95,7 @@ def fit(
 
     Writes labels.csv, features.csv, summary.json, model.json and report.html, alternatives.csv if there are other good
     clusterings, and the curves by which the number of clusters (n_clusters.csv), of features (gap.csv, ...) and of core
-    features (core.csv) were chosen.
+    features (core.csv) were chosen. Of a curve with more than 1,000 values, about 1,000 are written.
 
     A fit of more than a few seconds that was interrupted continues where it stopped when the same command is run again.
 

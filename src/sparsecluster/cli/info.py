@@ -83,6 +83,7 @@ def described(loaded: Any, metric: str) -> tuple[list[dict[str, Any]], list[str]
 
     from .._data.kinds import KINDS
     from .._utils.checks import check_choice
+    from ..inspection.columns import describe_numbers
     from ..inspection.view import describe_columns
 
     if scipy.sparse.issparse(loaded.X):
@@ -90,8 +91,20 @@ def described(loaded: Any, metric: str) -> tuple[list[dict[str, Any]], list[str]
         share = sparse.nnz / max(1, sparse.shape[0] * sparse.shape[1])
         return [], [f"The table is a sparse matrix, in which {share:.1%} of the values are not zero."]
     check_choice("--metric", metric, ["auto", *KINDS])
-    columns = describe_columns(loaded.X, loaded.names, metric)
+    array = numbers_in(loaded.X) if metric in OF_NUMBERS else None
+    columns = (
+        describe_columns(loaded.X, loaded.names, metric)
+        if array is None
+        else describe_numbers(array, loaded.names, metric)
+    )
     return columns, problems(columns)
+
+
+def numbers_in(X: Any) -> Any:
+    """Return a table as an array if it holds floating-point numbers only, else None."""
+    kinds = set(X.dtypes) if hasattr(X, "dtypes") else {getattr(X, "dtype", None)}
+    is_plain = len(kinds) == 1 and str(*kinds) in ("float32", "float64")
+    return (X.to_numpy() if hasattr(X, "to_numpy") else X) if is_plain else None
 
 
 def described_blocks(stream: Stream, metric: str) -> tuple[list[dict[str, Any]], list[str]]:
