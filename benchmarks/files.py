@@ -75,14 +75,24 @@ def commands(folder, name):
     file, result = folder / name, folder / f"{name}-result"
     yield "read", ("-c", READ, file)
     yield "info", ("-m", "sparsecluster", "info", file)
-    size = ("-s", "10") if name != "text.csv" else ()
-    if name in ("wide.npy", "text.csv", "long.npy"):
-        yield (
-            "fit -s 10" if size else "fit",
-            ("-m", "sparsecluster", "fit", file, "-k", "3", *size, "--out", result, "-q"),
-        )
-        model = ("-m", "sparsecluster", "predict", result / "model.json", file)
-        yield "predict", (*model, "--out", folder / "labels.csv")
+    if name in FITTED:
+        size = FITTED[name]
+        fit = ("-m", "sparsecluster", "fit", file, "-k", "3", *size, "--out", result, "-q")
+        yield " ".join(["fit", *size]), fit
+    if name in (*FITTED, *PREDICTED):
+        yield "predict", ("-m", "sparsecluster", "predict", result / "model.json", file, "--out", folder / "labels.csv")
+
+
+# The tables that are fitted, with the number of features, and those to which a model of their first rows is applied.
+FITTED = {"text.csv": (), "wide.npy": ("-s", "10")}
+PREDICTED = ("long.parquet", "long.npy")
+
+
+def put_model(folder, name, shape):
+    """Fit a model to a few rows like those of a table."""
+    first = folder / f"first-{name}"
+    TABLES[name][2](first, table((min(3000, shape[0]), shape[1])))
+    measured("-m", "sparsecluster", "fit", first, "-k", "3", "-s", "10", "--out", folder / f"{name}-result", "-q")
 
 
 def main(repeats=1):
@@ -93,6 +103,9 @@ def main(repeats=1):
         for name, (shape, width, put) in TABLES.items():
             put(folder / name, table(shape))
             put(tiny / name, table((60, 12)))
+            for place, own in ((folder, shape), (tiny, (60, 12))):
+                if name in PREDICTED:
+                    put_model(place, name, own)
             array = shape[0] * shape[1] * width / 2**20
             # What Python, its packages and compiled code take is the memory of the same command on a tiny table.
             base = {what: measured(*command)[1] for what, command in commands(tiny, name)}
@@ -102,14 +115,15 @@ def main(repeats=1):
                 size = f"{shape[0]:,} x {shape[1]:,}"
                 rows.append([name, size, what, f"{seconds:.1f}", f"{memory:.0f}", f"{taken / array:.2f}"])
             result = folder / f"{name}-result"
-            for file in sorted(result.iterdir()) if result.is_dir() else ():
+            for file in sorted(result.iterdir()) if name in FITTED else ():
                 sizes.append([name, file.name, f"{file.stat().st_size / 1e6:.2f}"])
             (folder / name).unlink()
     runs = "once" if repeats == 1 else f"{repeats} times"
     text = (
         f"Whole commands on one thread, including the start of Python, run {runs}. The last column is the peak memory, "
-        "less that of the same command on a table of 60 x 12, over the memory of the table as an array (single precision "
-        "in the H5AD file). `read` is `read_table` alone. `text.csv` has numbers of 16 digits and a column of ids.\n\n"
+        "less that of the same command on a table of 60 x 12, over the memory of the table as an array (single "
+        "precision in the H5AD file). `read` is `read_table` alone. `text.csv` has numbers of 16 digits and a column of "
+        "ids.\n\n"
         + markdown_table(["file", "size", "command", "seconds", "peak memory, MB", "peak / table"], rows)
         + "\n\nThe files that `fit` wrote:\n\n"
         + markdown_table(["table", "file", "MB"], sizes)

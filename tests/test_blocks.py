@@ -142,7 +142,7 @@ def test_a_table_of_numbers_takes_little_more_memory_than_its_array(tmp_path):
     found = reading([*files, *files])[2:]
     assert [told for told, _, _ in found] == [None, None]
     assert found[0][1] < 2 * values.nbytes
-    assert found[1][1] < 3 * values.nbytes / 4
+    assert found[1][1] < 4 * values.nbytes / 4
 
 
 # ---------------------------------------------------------------- models and curves
@@ -161,7 +161,7 @@ def test_a_wide_model_is_read_back_and_its_file_is_small(tmp_path, wide):
     for name in ("feature_scores_", "support_", "cluster_centers_", "labels_", "feature_names_in_"):
         np.testing.assert_array_equal(getattr(again, name), getattr(sas, name))
     assert again.predict(X).tolist() == sas.predict(X).tolist()
-    assert (tmp_path / "model.json").stat().st_size < 100_000
+    assert (tmp_path / "model.json").stat().st_size < 150_000
 
 
 def lying(part, **changes):

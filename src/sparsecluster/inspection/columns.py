@@ -81,7 +81,7 @@ def describe_numbers(values: npt.NDArray[Any], names: Sequence[str], metric: str
         # Missing values are sorted to the end.
         block = np.sort(block, axis=0)
         counts[some] = known + ((block[1:] != block[:-1]) & ~np.isnan(block[1:])).sum(axis=0)
-        shares[some] = 1.0 - is_known.mean(axis=0)
+        shares[some] = (~is_known).mean(axis=0)
         found = values[at, np.arange(first, first + at.size)]
         examples += [float(value) if is_any else None for value, is_any in zip(found, known, strict=True)]
     return _described(names, metric, counts, shares, examples)

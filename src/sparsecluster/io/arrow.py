@@ -13,9 +13,10 @@ from ._shared import Frame, Options, Table, read_with
 from .blocks import Blocks, Rest, Take, frame_of, ignore
 from .sources import Source
 
-# The number of values that are decoded at a time, but at least so many rows, because each column has
-# costs of its own, and the number of columns that few rows are decoded at a time.
-BLOCK_VALUES, LEAST_ROWS, MOST_COLUMNS = 2**20, 1000, 50_000
+# The number of values that are decoded at a time, but at least so many rows, because each column has costs of its own.
+BLOCK_VALUES, LEAST_ROWS = 2**20, 1000
+# The number of columns that are read at the same time into a table of few rows, and into others.
+MOST_COLUMNS, FEW_COLUMNS = 50_000, 10
 # The number of bytes of a column that are read at a time, where otherwise whole columns would be.
 BUFFER = 2**16
 # Names of columns, in the metadata of pandas, that it reads as they are.
@@ -56,18 +57,22 @@ class ParquetBlocks(Blocks):
 
     def arrays(self, places: Sequence[int]) -> Iterator[Array]:
         names = [self.names[place] for place in places]
-        if len(names) > MOST_COLUMNS and self.n_rows <= LEAST_ROWS:
-            # Arrow takes much memory for each column that is read at the same time.
-            values = np.empty((self.n_rows, len(names)), self.dtype)
-            for first in range(0, len(names), MOST_COLUMNS):
-                _put(self.file.read(columns=names[first : first + MOST_COLUMNS]), values[:, first:])
-            yield values
-            return
         size = max(LEAST_ROWS, BLOCK_VALUES // max(1, len(names)))
         for batch in self.file.iter_batches(size, columns=names) if names else ():
             values = np.empty((batch.num_rows, len(names)), self.dtype)
             _put(batch, values)
             yield values
+
+    def whole(self) -> tuple[Array, Rest]:
+        # Some columns after the others: Arrow takes much memory for each column that is read at the same time.
+        array = np.empty((self.n_rows, len(self.places)), self.dtype)
+        step = MOST_COLUMNS if self.n_rows <= LEAST_ROWS else FEW_COLUMNS
+        for first in range(0, len(self.places), step):
+            names, at = [self.names[place] for place in self.places[first : first + step]], 0
+            for batch in self.file.iter_batches(max(LEAST_ROWS, BLOCK_VALUES // len(names)), columns=names):
+                _put(batch, array[at : at + batch.num_rows, first:])
+                at += batch.num_rows
+        return array, self.rest()
 
     def read(self, start: Callable[[Sequence[int]], Take]) -> Rest:
         take = start(self.places)
@@ -76,12 +81,12 @@ class ParquetBlocks(Blocks):
         return Rest(self.places, np.zeros(len(self.places), bool), self.others)
 
 
-def _put(table: Any, values: Array) -> None:
-    """Put the columns of a table of Arrow into an array."""
+def _put(batch: Any, values: Array) -> None:
+    """Put the columns of a batch of rows into an array."""
     # Arrow trusts the positions in a file. If they are damaged, a conversion would read foreign memory.
-    table.validate(full=True)
-    for a, column in enumerate(table.columns):
-        values[:, a] = column.to_numpy() if hasattr(column, "chunks") else column.to_numpy(zero_copy_only=False)
+    batch.validate(full=True)
+    for a, column in enumerate(batch.columns):
+        values[:, a] = column.to_numpy(zero_copy_only=False)
 
 
 def parquet_blocks(file: Any, numbers: Sequence[str]) -> ParquetBlocks | None:

@@ -74,6 +74,24 @@ class Blocks:
         """
         raise NotImplementedError
 
+    def whole(self) -> tuple[Table, Rest]:
+        """Read all rows into one array, and return it with what is not numbers."""
+        array: Table = np.empty((0, 0))
+
+        def start(places: Sequence[int]) -> Take:
+            nonlocal array
+            array, at = np.empty((self.n_rows, len(places)), dtype=self.dtype), 0
+
+            def take(values: Table) -> None:
+                nonlocal at
+                array[at : at + len(values)] = values
+                at += len(values)
+
+            return take
+
+        rest = self.read(start)
+        return array, rest
+
     def rest(self) -> Rest:
         """Return what is not numbers."""
         return self.read(lambda _: ignore)
@@ -115,23 +133,10 @@ def frame_of(blocks: Blocks) -> Frame:
     """Read a whole table as a data frame, in which the numbers are one array."""
     import pandas as pd
 
-    array: Table = np.empty((0, 0))
-
-    def start(places: Sequence[int]) -> Take:
-        nonlocal array
-        array, at = np.empty((blocks.n_rows, len(places)), dtype=blocks.dtype), 0
-
-        def take(values: Table) -> None:
-            nonlocal at
-            array[at : at + len(values)] = values
-            at += len(values)
-
-        return take
-
-    rest = blocks.read(start)
+    array, rest = blocks.whole()
     numbers = pd.DataFrame(array, columns=[blocks.names[a] for a in rest.places], copy=False)
+    del array
     if rest.whole.any():
-        del array
         numbers = _with_whole(numbers, rest.whole)
     return together(numbers, rest.others, blocks.names)
 
