@@ -122,8 +122,8 @@ def main(repeats=1):
     text = (
         f"Whole commands on one thread, including the start of Python, run {runs}. The last column is the peak memory, "
         "less that of the same command on a table of 60 x 12, over the memory of the table as an array (single "
-        "precision in the H5AD file). `read` is `read_table` alone. `text.csv` has numbers of 16 digits and a column of "
-        "ids.\n\n"
+        "precision in the H5AD file). `read` is `read_table` alone. `text.csv` has numbers of 16 digits and a column "
+        "of ids.\n\n"
         + markdown_table(["file", "size", "command", "seconds", "peak memory, MB", "peak / table"], rows)
         + "\n\nThe files that `fit` wrote:\n\n"
         + markdown_table(["table", "file", "MB"], sizes)

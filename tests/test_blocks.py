@@ -116,6 +116,27 @@ def test_info_and_predict_say_the_same_of_blocks_as_of_the_table(tmp_path, reque
     assert told() == whole
 
 
+def open_quote(file):
+    text = NAMED.to_csv(index=False, quoting=csv.QUOTE_NONNUMERIC).rstrip()
+    file.write_text(text.removesuffix('"') + "\n")
+
+
+def flipped(file):
+    NAMED.to_parquet(file, compression="snappy", row_group_size=20)
+    content = bytearray(file.read_bytes())
+    for place in range(100, len(content) // 2, 3):
+        content[place] ^= 0xFF
+    file.write_bytes(content)
+
+
+@pytest.mark.parametrize(("name", "put"), [("open.csv", open_quote), ("flipped.parquet", flipped)])
+def test_a_long_file_that_is_damaged_is_refused_with_its_name(tmp_path, few, name, put):
+    put(tmp_path / name)
+    run = CliRunner().invoke(app, ["info", str(tmp_path / name)])
+    assert run.exit_code == 2, run.output
+    assert f"{name} cannot be read" in run.stderr
+
+
 def test_numbers_are_described_as_one_by_one():
     values = np.where(VALUES > 1.5, np.nan, VALUES.round())
     values[:, 3] = np.nan

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from .._utils.arrays import Table as Array
 from . import limits
 from ._shared import Frame, Options, Table, read_with
 from .blocks import Blocks, Rest, Take, frame_of, ignore
+from .limits import FileError
 from .sources import Source
 
 # The number of values that are decoded at a time, but at least so many rows, because each column has costs of its own.
@@ -114,6 +116,20 @@ def floats_of(schema: Any) -> list[str]:
     kinds = {str(field.type) for field in schema}
     kind = "double" if "double" in kinds else "float"
     return [field.name for field in schema if str(field.type) == kind]
+
+
+@contextmanager
+def telling_of_arrow(name: str) -> Iterator[None]:
+    """Turn errors of Arrow, which may occur in any block of a file, into errors that name the file."""
+    import pyarrow as pa
+
+    try:
+        yield
+    except (pa.ArrowException, OSError) as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            raise
+        reason = (str(error).splitlines() or [""])[0]
+        raise FileError(f"{name} cannot be read ({type(error).__name__}: {reason}).") from error
 
 
 def feather(source: Source, options: Options) -> Table:

@@ -11,13 +11,13 @@ from typing import Any
 from .._utils.text import brief
 from . import limits
 from ._shared import Options, Reader, Table, read_with
-from .arrow import feather, floats_of, opened_parquet, parquet, parquet_blocks
+from .arrow import feather, floats_of, opened_parquet, parquet, parquet_blocks, telling_of_arrow
 from .blocks import Blocks
 from .cells import MISSING
 from .limits import FileError, check_held
 from .matrices import array_blocks, h5ad, matrix_market, numpy
 from .sources import CHUNK, OPENERS, PACKED, Source
-from .text import repeated, text_blocks, text_frame, tidied
+from .text import repeated, telling, text_blocks, text_frame, tidied
 
 # ---------------------------------------------------------------- text and Excel
 
@@ -143,9 +143,12 @@ def opened_blocks(source: Source, options: Options) -> Iterator[Blocks | None]:
     elif reader is text:
         delimiter = delimiter_for(source, options)
         is_long = has_many_lines(source)
-        yield text_blocks(source, options.encoding, delimiter, options.decimal, False) if is_long else None
+        with telling(source.name):
+            yield text_blocks(source, options.encoding, delimiter, options.decimal, False) if is_long else None
     elif reader is parquet:
         with read_with("pyarrow", source, lambda: opened_parquet(source)) as file:
-            yield read_with("pyarrow", source, lambda: parquet_blocks(file, floats_of(file.schema_arrow)))
+            blocks = read_with("pyarrow", source, lambda: parquet_blocks(file, floats_of(file.schema_arrow)))
+            with telling_of_arrow(source.name):
+                yield blocks
     else:
         yield array_blocks(source) if reader is numpy else None
