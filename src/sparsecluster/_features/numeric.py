@@ -89,15 +89,6 @@ class Source:
         apart = np.where(has_two_values(block), np.ptp(block, axis=0).astype(np.float64) ** 2, 0.0)
         return means[0], means[1], largest, totals(block), apart
 
-
-def anchors_of(total: Floats, n_samples: int) -> Floats:
-    """The numbers that round every column to multiples of a power of two, so that sums of its values are exact.
-
-    The sum of centered values over any of n samples is at most sqrt(n T_a) / 2. The multiples are so small that this
-    sum still has a bit to spare, and so have differences of two such sums.
-    """
-    return 1.5 * np.ldexp(1.0, np.frexp(np.sqrt(n_samples * total))[1])
-
     def __reduce__(self) -> tuple[Any, ...]:
         # Samples and columns that are not used need not be sent to other processes.
         values, samples, columns = self.values, self.samples, self.columns
@@ -108,6 +99,15 @@ def anchors_of(total: Floats, n_samples: int) -> Floats:
                 np.arange(columns.size),
             )
         return Source, (values, samples, columns, self.standardize, self.unit)
+
+
+def anchors_of(total: Floats, n_samples: int) -> Floats:
+    """The numbers that round every column to multiples of a power of two, so that sums of its values are exact.
+
+    The sum of centered values over any of n samples is at most sqrt(n T_a) / 2. The multiples are so small that this
+    sum still has a bit to spare, and so have differences of two such sums.
+    """
+    return 1.5 * np.ldexp(1.0, np.frexp(np.sqrt(n_samples * total))[1])
 
 
 def totals(table: Table) -> Floats:
