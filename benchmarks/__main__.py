@@ -28,6 +28,7 @@ NAMES = (
     "mixtures",
     "files",
     "backed",
+    "scale",
     "picture",
 )
 

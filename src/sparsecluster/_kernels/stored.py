@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from ._jit import exact_kernel, kernel
+from ._jit import kernel
 from .order import mix
 
 
-@exact_kernel
+@kernel
 def stored_extremes(values, columns, low, high, stored, infinite):
     """Widen `low` and `high`, of shape (n_columns,), by the stored values; count these, and those that are infinite."""
     for t in range(values.size):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -50,10 +50,17 @@ def clusters_of(text: str) -> int | list[int] | str:
 
 def load(data: str, *, id_: str | None, truth: str | None, drop: str, transpose: bool, **options: Any) -> Any:
     """Read the user's table."""
-    from ..io import Options, read_table
+    from ..io import read_table
+
+    return read_table(data, truth=truth, transpose=transpose, **asked(id_, drop, **options))
+
+
+def asked(id_: str | None, drop: str, **options: Any) -> dict[str, Any]:
+    """Return the options of a command that say how a table is read."""
+    from ..io import Options
 
     left_out = tuple(name.strip() for name in drop.split(",") if name.strip())
-    return read_table(data, id_column=id_, truth=truth, drop=left_out, transpose=transpose, options=Options(**options))
+    return {"id_column": id_, "drop": left_out, "options": Options(**options)}
 
 
 def prepared(X: Any, preset: Mapping[str, Any] | None) -> Any:
@@ -108,13 +115,14 @@ def console() -> Any:
     return OurConsole(highlight=False)
 
 
-def put(text: str, out: Path | None) -> bool:
-    """Write text to a file; "-" or None is standard output. Return whether it was a file."""
+def put(text: str | Iterable[str], out: Path | None) -> bool:
+    """Write text, as a whole or in parts, to a file; "-" or None is standard output. Return whether it was a file."""
     from .._utils.files import write
 
     is_file = out is not None and str(out) != "-"
     if out is not None and is_file:
         write(out, text)
     else:
-        typer.echo(text, nl=False)
+        # Whatever is wrong with a part is told before anything is printed.
+        typer.echo("".join(text), nl=False)
     return is_file

@@ -64,10 +64,7 @@ def numbered_labels(block: Any, columns: Columns, clusters: Subset) -> Any:
 
 
 def fit_collection(estimator: Any, X: Any) -> Any:
-    """Fit a Dask collection: in blocks, or in memory if it is small or the method needs all samples at once.
-
-    The labels are a Dask array in either case.
-    """
+    """Fit a Dask collection: in blocks, or in memory if it is small or the method needs all samples at once."""
     with one_thread_blas():
         large = estimator._in_blocks(X)
         if large is not None:
