@@ -123,9 +123,9 @@ class Heatmap(Display):
         check_count("max_features", max_features, 1)
         last = np.where(view.outliers, view.n_clusters, view.labels)
         samples = thinned(np.lexsort((own_distances(view), last)), view.labels, max_samples)
-        drawn = in_order(view, view.chosen[:max_features])
+        drawn = in_order(view, view.chosen[:max_features], samples)
         return cls(
-            drawn.values[samples],
+            drawn.values,
             samples,
             view.labels[samples],
             tuple(view.names[a] for a in drawn.features.tolist()),
@@ -289,20 +289,29 @@ class Columns(NamedTuple):
     some_levels: bool
 
 
-def in_order(view: View, chosen: Subset) -> Columns:
-    """Return the columns of some features, sorted by the cluster that each singles out."""
-    coordinates = view.coordinates(chosen)
-    table, of = standardized(coordinates.values, view.rows), coordinates.features
-    centers = np.nan_to_num(means(table, view.labels, view.n_clusters))
+def in_order(view: View, chosen: Subset, samples: Subset) -> Columns:
+    """Return the columns of some features and samples, sorted by the cluster that each column singles out."""
+    parts, owners, middles, first = [], [], [], 0
+    levels: list[Any] = []
+    # A few columns at a time, because there may be very many samples.
+    for some in view.blocks(chosen):
+        coordinates = view.coordinates(some)
+        table = standardized(coordinates.values, view.rows)
+        parts.append(table[samples])
+        middles.append(np.nan_to_num(means(table, view.labels, view.n_clusters)))
+        owners.append(first + coordinates.features)
+        levels += coordinates.levels
+        first += some.size
+    values, centers, of = np.hstack(parts), np.hstack(middles), np.concatenate(owners)
     between = view.sizes @ centers**2
     kept = np.concatenate([_telling(np.flatnonzero(of == place), between) for place in range(chosen.size)])
     singled_out = np.argmax(np.abs(centers), axis=0)
     height = np.take_along_axis(centers, singled_out[None], axis=0)[0]
     order = kept[np.lexsort((-height[kept], singled_out[kept]))]
     return Columns(
-        table[:, order],
+        values[:, order],
         chosen[of[order]],
-        tuple(coordinates.levels[j] for j in order.tolist()),
+        tuple(levels[j] for j in order.tolist()),
         singled_out[order],
         bool((np.bincount(of) > MOST_LEVELS).any()),
     )

@@ -24,7 +24,7 @@ from ._kinds import readable
 from ._scaling import as_block, centered, standardized
 
 # The number of values that are processed at a time.
-BLOCK_VALUES = 2**22
+BLOCK_VALUES = 2**20
 
 
 class Coordinates(NamedTuple):
