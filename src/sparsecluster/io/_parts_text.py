@@ -206,8 +206,8 @@ def check_header(header: list[str], form: TextForm, first: str, own: list[str], 
     if not form.has_header:
         if len(own) != len(header):
             raise FileError(
-                f"All parts must have the same columns, but {file} has {len(own)} columns, and {first} has {len(header)}. "
-                "Leave this file out, or write it again."
+                f"All parts must have the same columns, but {file} has {len(own)} columns, and {first} has "
+                f"{len(header)}. Leave this file out, or write it again."
             )
         return
     refuse_other_columns(header, first, own, file)
@@ -330,8 +330,8 @@ def typed(values: Any, kind: str, piece: Bytes, how: Columns) -> Any:
         plain = [str(word).replace(how.form.decimal, ".") for word in known]
         odd = next((word for word, each in zip(known, plain, strict=True) if not is_plain(each)), known.iloc[0])
         raise RefusedError(
-            f"{where(piece)} has {brief(str(odd))} in column {brief(values.name)}, which holds {kind} in the parts that were "
-            "looked at first. Convert the column to one type, or leave it out with --drop."
+            f"{where(piece)} has {brief(str(odd))} in column {brief(values.name)}, which holds {kind} in the parts that "
+            "were looked at first. Convert the column to one type, or leave it out with --drop."
         )
     return numbers
 

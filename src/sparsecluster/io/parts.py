@@ -1,4 +1,4 @@
-"""Opening tables in parts: several files, or one that is larger than memory, as a Dask data frame that is read in blocks.
+"""Opening tables in parts: several files, or one that is larger than memory, as a Dask data frame in blocks of rows.
 
 Nothing but names and types is read when parts are opened; `check` reads all of them once before the work begins.
 """
@@ -141,8 +141,8 @@ def open_parts(
     given : sequence of str
         Files, folders of files, or patterns such as "part-\*.parquet".
     id_column : str, default=None
-        Column with the names of the samples; by default, the first column if it has a different text in every row that is
-        looked at.
+        Column with the names of the samples; by default, the first column if it has a different text in every row of
+        the first block.
     truth : str, default=None
         Column with the true groups.
     drop : tuple of str, default=()
@@ -229,7 +229,8 @@ def checked_block(piece: Any, opened: Opened, about: list[str], id_column: str |
         if ids.duplicated().any():
             twice = ids[ids.duplicated()].unique()[:5]
             raise RefusedError(
-                f"{piece.file}: ids must be unique, but column {brief(id_column)} repeats {', '.join(map(brief, twice))}."
+                f"{piece.file}: ids must be unique, but column {brief(id_column)} repeats "
+                f"{', '.join(map(brief, twice))}."
             )
     return len(frame)
 
@@ -279,7 +280,8 @@ def files_in(folder: Path) -> list[str]:
     inner = next((path for path in held if path.is_dir() and not is_zarr(path)), None)
     if inner is not None:
         raise FileError(
-            f"{folder} holds another folder, {inner.name}. Give a pattern for the parts, such as '{folder}/*/*.parquet'."
+            f"{folder} holds another folder, {inner.name}. Give a pattern for the parts, such as "
+            f"'{folder}/*/*.parquet'."
         )
     if not held:
         raise FileError(f"{folder} is a folder without parts. Give a folder or a pattern that has some.")
@@ -296,7 +298,7 @@ def suffix_of(file: str) -> str:
 
 def opener_of(files: list[str]) -> Callable[[Sequence[str], Options, int], Opened]:
     """The function that opens the parts, which must all be of one format."""
-    found = {}
+    found: dict[Any, str] = {}
     for file in files:
         suffix = ".zarr" if Path(file).is_dir() else suffix_of(file)
         if suffix not in OPEN:
