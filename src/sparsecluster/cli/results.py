@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .._utils.csv import as_csv
-from .._utils.folders import Kind
+from .._utils.folders import Kind, holds_parts
 
 if TYPE_CHECKING:
     from ..inspection import View
@@ -42,7 +42,10 @@ def is_comparison(folder: Path) -> bool:
     return first == (b"method,", b"# Comparison\n")
 
 
-FIT = Kind("fit", FIT_FILES, is_fit)
+# The folder in a result of `fit` that has the labels of a table in parts.
+LABELS = "labels"
+FIT = Kind("fit", FIT_FILES, is_fit, LABELS)
+PREDICT = Kind("predict", (), holds_parts, "")
 COMPARE = Kind("compare", COMPARE_FILES, is_comparison)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -48,12 +48,32 @@ def clusters_of(text: str) -> int | list[int] | str:
     return numbers if len(numbers) > 1 else numbers[0]
 
 
-def load(data: str, *, id_: str | None, truth: str | None, drop: str, transpose: bool, **options: Any) -> Any:
-    """Read the user's table."""
-    from ..io import Options, read_table
+def load(data: str, **given: Any) -> Any:
+    """Read the user's table into memory."""
+    from ..io import read_table
+
+    return read_table(data, **_reading(**given))
+
+
+def load_or_open(data: Sequence[str], **given: Any) -> Any:
+    """Read the user's table into memory or, if it comes in parts or is larger than memory, open it."""
+    from ..io.parts import read_or_open
+
+    return read_or_open(data, **_reading(**given))
+
+
+def _reading(*, id_: str | None, truth: str | None, drop: str, transpose: bool, **options: Any) -> dict[str, Any]:
+    """Return what options of a command mean for reading a table."""
+    from ..io import Options
 
     left_out = tuple(name.strip() for name in drop.split(",") if name.strip())
-    return read_table(data, id_column=id_, truth=truth, drop=left_out, transpose=transpose, options=Options(**options))
+    return {
+        "id_column": id_,
+        "truth": truth,
+        "drop": left_out,
+        "transpose": transpose,
+        "options": Options(**options),
+    }
 
 
 def prepared(X: Any, preset: Mapping[str, Any] | None) -> Any:

@@ -114,7 +114,9 @@ def methods(
 
 @plainly
 def info(
-    data: Annotated[str, typer.Argument(help="Table to read; - for standard input.")],
+    data: Annotated[
+        list[str], typer.Argument(help="Table to read, or several files, a folder or a pattern; - for standard input.")
+    ],
     id_: Annotated[str | None, typer.Option("--id", help="Column with the names of the rows.")] = None,
     metric: Annotated[str, typer.Option(help="Dissimilarity; auto chooses it by the type of each column.")] = "auto",
     transpose: Annotated[bool, typer.Option("--transpose", help="The table has features in rows.")] = False,
@@ -132,13 +134,20 @@ def info(
 
       sparsecluster info table.csv
     """
-    from .shared import console, load, say_json
+    from ..io.parts import Parts
+    from .parts import described_parts, passes
+    from .shared import console, load_or_open, say_json
 
-    loaded = load(
+    loaded = load_or_open(
         data, id_=id_, truth=None, drop="", transpose=transpose, sheet=sheet, encoding=encoding, max_memory=max_memory
     )
-    columns, notes = described(loaded, metric)
-    n = len(loaded.ids)
+    if isinstance(loaded, Parts):
+        with passes(None, -1, "auto"):
+            n, columns = described_parts(loaded, metric)
+        notes = _problems(columns)
+    else:
+        columns, notes = described(loaded, metric)
+        n = len(loaded.ids)
     if as_json:
         say_json({"samples": n, "columns": columns, "notes": [*loaded.notes, *notes]})
         return
@@ -155,7 +164,7 @@ def info(
         cells = (
             column["name"],
             column["compared by"],
-            str(column["values"]),
+            "" if column["values"] is None else str(column["values"]),
             f"{column['missing']:.0%}",
             column["example"],
         )
@@ -185,14 +194,19 @@ def described(loaded: Any, metric: str) -> tuple[list[dict[str, Any]], list[str]
         return [], [f"The table is a sparse matrix, in which {share:.1%} of the values are not zero."]
     check_choice("--metric", metric, ["auto", *KINDS])
     columns = describe_columns(loaded.X, loaded.names, metric)
-    constant = [column["name"] for column in columns if column["values"] < 2]
+    return columns, _problems(columns)
+
+
+def _problems(columns: list[dict[str, Any]]) -> list[str]:
+    """Return notes on columns that are constant or mostly missing; the number of different values may be unknown."""
+    constant = [column["name"] for column in columns if column["values"] is not None and column["values"] < 2]
     missing = [column["name"] for column in columns if column["missing"] > MOSTLY_MISSING]
     notes = []
     if constant:
         notes.append(f"These columns are constant and will not be used: {_named(constant)}.")
     if missing:
         notes.append(f"More than {MOSTLY_MISSING:.0%} of the values are missing in these columns: {_named(missing)}.")
-    return columns, notes
+    return notes
 
 
 def _named(names: list[str]) -> str:

@@ -330,8 +330,8 @@ def typed(values: Any, kind: str, piece: Bytes, how: Columns) -> Any:
         plain = [str(word).replace(how.form.decimal, ".") for word in known]
         odd = next((word for word, each in zip(known, plain, strict=True) if not is_plain(each)), known.iloc[0])
         raise RefusedError(
-            f"{where(piece)} has {brief(str(odd))} in column {brief(values.name)}, which holds {kind} in the parts that "
-            "were looked at first. Convert the column to one type, or leave it out with --drop."
+            f"{where(piece)} has {brief(str(odd))} in column {brief(values.name)}, which holds {kind} in the parts "
+            "that were looked at first. Convert the column to one type, or leave it out with --drop."
         )
     return numbers
 

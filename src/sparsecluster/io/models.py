@@ -288,10 +288,11 @@ def _restored(entry: dict[str, Any]) -> SavedModel:
     fitted = {"n_clusters_": k, "n_clusters_curve_": None, **fitted}
     for key, value in fitted.items():
         setattr(estimator, key, value)
-    labels = fitted["labels_"]
+    labels = fitted.get("labels_")
+    if labels is not None:
+        sizes = np.bincount(labels[labels >= 0]).tolist()
     reader = TableReader(names or DefaultNames(n), kinds, entry["has_words"])
-    sizes = tuple(np.bincount(labels[labels >= 0]).tolist())
-    estimator._kept = Kept(reader, clusters, *counts)._replace(sizes=sizes)
+    estimator._kept = Kept(reader, clusters, *counts, tuple(sizes))
     try_out(estimator, kinds, entry["has_words"])
     return SavedModel(estimator, names, preset)
 
