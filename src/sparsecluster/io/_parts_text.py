@@ -39,7 +39,7 @@ from .text import (
 # The memory that a byte of text needs as a table, at the most; a value has at least two bytes.
 PER_BYTE = TEXT_BYTE + TEXT_VALUE // 2
 # Text is read slowly, so its blocks are smaller than others. Smaller ones than the least are not worth a task.
-LARGEST, LEAST = BLOCK_BYTES // 4, 2**16
+LARGEST, LEAST = BLOCK_BYTES // 4, 2**14
 # A quotation mark that stays open for so many blocks was never meant to be one.
 MOST_OPEN = 4
 # The types of columns are looked up in so many places, and in so many bytes of each.

@@ -292,7 +292,7 @@ def _restored(entry: dict[str, Any]) -> SavedModel:
     if labels is not None:
         sizes = np.bincount(labels[labels >= 0]).tolist()
     reader = TableReader(names or DefaultNames(n), kinds, entry["has_words"])
-    estimator._kept = Kept(reader, clusters, *counts, tuple(sizes))
+    estimator._kept = Kept(reader, clusters, *counts)._replace(sizes=tuple(sizes or ()))
     try_out(estimator, kinds, entry["has_words"])
     return SavedModel(estimator, names, preset)
 
