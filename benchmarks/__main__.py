@@ -27,6 +27,7 @@ NAMES = (
     "methods_speed",
     "mixtures",
     "files",
+    "scale",
     "picture",
 )
 

@@ -1,4 +1,4 @@
-"""Time and memory of whole commands on a text file of 100 MB."""
+"""Time and memory of whole commands on files of every format."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 
 from sparsecluster._utils.markdown import markdown_table
 
-N, P, USEFUL = 5000, 1100, 50
+LONG, WIDE, TEXT = (1_000_000, 50), (200, 200_000), (5000, 1100)
 # Runs a command and prints its exit code, its duration in seconds and its peak memory in MiB.
 MEASURE = """
 import json, resource, subprocess, sys, time
@@ -21,48 +21,111 @@ code = subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL).returncode
 used = resource.getrusage(resource.RUSAGE_CHILDREN)
 print(json.dumps([code, time.perf_counter() - began, used.ru_maxrss / 1024]))
 """
+READ = "import sys; from sparsecluster.io import read_table; read_table(sys.argv[1])"
 
 
-def write_table(file):
-    """Write three groups of samples: a column of ids, then numbers with 16 digits."""
-    rng = np.random.default_rng(0)
-    groups = np.arange(N) % 3
+def table(shape, n_useful=10):
+    """Return a table with three groups of samples, which differ in the first columns."""
+    X = np.random.default_rng(0).standard_normal(shape)
+    X[:, :n_useful] += (np.arange(shape[0]) % 3)[:, None] * 1.5
+    return X
+
+
+def put_csv(file, X):
+    """Write a column of ids, then numbers with 16 digits."""
     with file.open("w") as out:
-        out.write("id," + ",".join(f"gene{a}" for a in range(P)) + "\n")
-        for i in range(N):
-            values = rng.standard_normal(P)
-            values[:USEFUL] += groups[i] - 1
-            out.write(f"sample{i}," + ",".join(map(repr, values.tolist())) + "\n")
+        out.write("id," + ",".join(f"gene{a}" for a in range(X.shape[1])) + "\n")
+        for i, row in enumerate(X):
+            out.write(f"sample{i}," + ",".join(map(repr, row.tolist())) + "\n")
 
 
-def measured(*arguments):
-    """Return the duration in seconds and the peak memory in MiB of a command."""
-    command = [sys.executable, "-c", MEASURE, sys.executable, "-m", "sparsecluster", *arguments]
-    code, seconds, memory = json.loads(subprocess.check_output(command))
-    assert code == 0, arguments
+def put_parquet(file, X):
+    import pandas as pd
+
+    pd.DataFrame(X, columns=[f"x{a}" for a in range(X.shape[1])]).to_parquet(file)
+
+
+def put_h5ad(file, X):
+    import anndata
+
+    anndata.AnnData(X.astype(np.float32)).write_h5ad(file)
+
+
+# The file of each table, its shape, its bytes per number, and how it is written.
+TABLES = {
+    "long.parquet": (LONG, 8, put_parquet),
+    "long.npy": (LONG, 8, np.save),
+    "long.h5ad": (LONG, 4, put_h5ad),
+    "text.csv": (TEXT, 8, put_csv),
+    "wide.npy": (WIDE, 8, np.save),
+}
+
+
+def measured(*command):
+    """Return the duration in seconds and the peak memory in MiB of a command of Python."""
+    code, seconds, memory = json.loads(
+        subprocess.check_output([sys.executable, "-c", MEASURE, sys.executable, *map(str, command)])
+    )
+    assert code == 0, command
     return seconds, memory
 
 
+def commands(folder, name):
+    """Yield the commands that are run on a file, and what each is called."""
+    file, result = folder / name, folder / f"{name}-result"
+    yield "read", ("-c", READ, file)
+    yield "info", ("-m", "sparsecluster", "info", file)
+    if name in FITTED:
+        size = FITTED[name]
+        fit = ("-m", "sparsecluster", "fit", file, "-k", "3", *size, "--out", result, "-q")
+        yield " ".join(["fit", *size]), fit
+    if name in (*FITTED, *PREDICTED):
+        yield "predict", ("-m", "sparsecluster", "predict", result / "model.json", file, "--out", folder / "labels.csv")
+
+
+# The tables that are fitted, with the number of features, and those to which a model of their first rows is applied.
+FITTED = {"text.csv": (), "wide.npy": ("-s", "10")}
+PREDICTED = ("long.parquet", "long.npy")
+
+
+def put_model(folder, name, shape):
+    """Fit a model to a few rows like those of a table."""
+    first = folder / f"first-{name}"
+    TABLES[name][2](first, table((min(3000, shape[0]), shape[1])))
+    measured("-m", "sparsecluster", "fit", first, "-k", "3", "-s", "10", "--out", folder / f"{name}-result", "-q")
+
+
 def main(repeats=1):
-    with tempfile.TemporaryDirectory() as folder:
-        file, result = Path(folder) / "table.csv", Path(folder) / "result"
-        write_table(file)
-        size = file.stat().st_size / 2**20
-        array = N * P * 8 / 2**20
-        rows = []
-        for name, arguments in {
-            "info": ("info", file),
-            "fit, tuned": ("fit", file, "-k", "3", "--out", result, "-q"),
-            "predict": ("predict", result / "model.json", file, "--out", Path(folder) / "labels.csv"),
-        }.items():
-            runs = [measured(*map(str, arguments)) for _ in range(repeats)]
-            seconds, memory = np.median(runs, axis=0)
-            rows.append([f"`{name}`", f"{seconds:.1f}", f"{memory:.0f}", f"{memory / array:.1f}"])
-        page = (result / "report.html").stat().st_size / 2**20
+    rows, sizes = [], []
+    with tempfile.TemporaryDirectory() as made:
+        folder, tiny = Path(made), Path(made) / "tiny"
+        tiny.mkdir()
+        for name, (shape, width, put) in TABLES.items():
+            put(folder / name, table(shape))
+            put(tiny / name, table((60, 12)))
+            for place, own in ((folder, shape), (tiny, (60, 12))):
+                if name in PREDICTED:
+                    put_model(place, name, own)
+            array = shape[0] * shape[1] * width / 2**20
+            # What Python, its packages and compiled code take is the memory of the same command on a tiny table.
+            base = {what: measured(*command)[1] for what, command in commands(tiny, name)}
+            for what, command in commands(folder, name):
+                seconds, memory = np.median([measured(*command) for _ in range(repeats)], axis=0)
+                taken = max(0.0, memory - base[what])
+                size = f"{shape[0]:,} x {shape[1]:,}"
+                rows.append([name, size, what, f"{seconds:.1f}", f"{memory:.0f}", f"{taken / array:.2f}"])
+            result = folder / f"{name}-result"
+            for file in sorted(result.iterdir()) if name in FITTED else ():
+                sizes.append([name, file.name, f"{file.stat().st_size / 1e6:.2f}"])
+            (folder / name).unlink()
     runs = "once" if repeats == 1 else f"{repeats} times"
     text = (
-        f"A CSV file of {size:.0f} MB with {N:,} samples, {P:,} features and a column of ids; as an array of numbers, "
-        f"it has {array:.0f} MB. Whole commands on one thread, including the start of Python, run {runs}. The report "
-        f"has {page:.1f} MB.\n\n" + markdown_table(["command", "seconds", "peak memory, MB", "peak / array"], rows)
+        f"Whole commands on one thread, including the start of Python, run {runs}. The last column is the peak memory, "
+        "less that of the same command on a table of 60 x 12, over the memory of the table as an array (single "
+        "precision in the H5AD file). `read` is `read_table` alone. `text.csv` has numbers of 16 digits and a column "
+        "of ids.\n\n"
+        + markdown_table(["file", "size", "command", "seconds", "peak memory, MB", "peak / table"], rows)
+        + "\n\nThe files that `fit` wrote:\n\n"
+        + markdown_table(["table", "file", "MB"], sizes)
     )
     return "Files", text

@@ -52,14 +52,17 @@ def total(x: np.ndarray) -> float:
 
 
 def scores(table: np.ndarray, labels: np.ndarray) -> np.ndarray:
-    columns = np.asarray(table, dtype=float).T
-    return np.array([1 - within(x, labels) / total(x) for x in columns])
+    return np.array([1 - within(x, labels) / total(x) for x in np.asarray(table, dtype=float).T])
+
+
+def cluster_sums(table: np.ndarray, labels: np.ndarray, k: int) -> np.ndarray:
+    """The sum of every column over every cluster, rounded only once."""
+    return np.array([table[labels == c].sum(axis=0, dtype=np.longdouble) for c in range(k)]).astype(float)
 
 
 def standardized(table: np.ndarray) -> np.ndarray:
     """Columns with mean 0 and total 1."""
-    centered = table - table.mean(axis=0)
-    return centered / np.sqrt((centered**2).sum(axis=0))
+    return (table - table.mean(axis=0)) / np.sqrt(((table - table.mean(axis=0)) ** 2).sum(axis=0))
 
 
 def objective(table: np.ndarray, labels: np.ndarray, size: int) -> float:

@@ -1,6 +1,8 @@
 """Where joblib runs a fit, in threads, in processes or in neither, does not change it."""
 
 import os
+import subprocess
+import sys
 import threading
 
 import joblib
@@ -83,3 +85,17 @@ def test_the_limit_of_one_thread_holds_until_the_last_has_left():
         leave.set()
         holder.join()
         assert (threads, most()) == ([1], 2)
+
+
+def test_the_limit_holds_for_libraries_that_were_loaded_later():
+    code = """
+import numpy
+from threadpoolctl import threadpool_info, threadpool_limits
+from sparsecluster._utils.blas import one_thread_blas
+with one_thread_blas():
+    import scipy.linalg, sklearn.cluster
+threadpool_limits(2)
+with one_thread_blas():
+    print({each["num_threads"] for each in threadpool_info()})
+"""
+    assert subprocess.check_output([sys.executable, "-c", code], text=True) == "{1}\n"

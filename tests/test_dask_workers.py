@@ -192,7 +192,10 @@ def test_workers_use_one_thread_inside_a_task(on_cluster):
     def raise_limit():
         import threadpoolctl
 
-        threadpoolctl.threadpool_limits(2)
+        # A thread that lives on would be the only one that may change the limit.
+        setter = threading.Thread(target=threadpoolctl.threadpool_limits, args=[2])
+        setter.start()
+        setter.join()
 
     def threads(task=None):
         import threadpoolctl
@@ -291,13 +294,20 @@ def test_fit_writes_the_same_files(client, traffic, file, tmp_path):
         assert (tmp_path / "here" / name).read_bytes() == (tmp_path / "there" / name).read_bytes()
 
 
-def test_compare_runs_on_processes_of_this_machine(traffic, file, tmp_path):
+def test_compare_finds_the_same(client, traffic, file, tmp_path):
     compare = partial(command, "compare", file, "-k", 3, "--methods", "sparse-kmeans,ward", "--repeats", 1, "--out")
-    assert compare(tmp_path / "there", "--scheduler", "local", "--jobs", 2).exit_code == 0
-    assert traffic["tasks"]
     assert compare(tmp_path / "here").exit_code == 0
+    assert not traffic["tasks"]
+    assert compare(tmp_path / "there", "--scheduler", address(client)).exit_code == 0
+    assert traffic["tasks"]
     here, there = (tmp_path / folder / "agreement.csv" for folder in ("here", "there"))
     assert here.read_bytes() == there.read_bytes()
+
+
+def test_a_local_cluster_has_as_many_processes_as_jobs():
+    with scheduler.cluster("local", 2):
+        pids = set(Workers().map(lambda _: time.sleep(0.1) or os.getpid(), range(16), "tasks"))
+    assert len(pids - {os.getpid()}) == 2
 
 
 def address(client):

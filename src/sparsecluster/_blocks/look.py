@@ -86,7 +86,7 @@ def look(block: Any, names: Sequence[str], asked: Sequence[Any] | None, dtype: A
 
 def levels_of(content: Content, name: str) -> Levels:
     """The levels of a column in one block."""
-    values = content.values if content.numbers is None else content.numbers.tolist()
+    values = content.values if content.numbers is None else (content.numbers + 0.0).tolist()
     assert values is not None
     counts = Counter({value: count for value, count in Counter(values).items() if not is_missing(value)})
     check_levels(counts, name)

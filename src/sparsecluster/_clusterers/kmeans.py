@@ -59,6 +59,8 @@ class KMeans(Clusterer):
         features, subset, k, rng, warm, n_starts = task
         passes = COLD_PASSES if warm is None else WARM_PASSES
         form = self.form or ("rows" if features.has_missing else cheaper_form(features.n_samples, k, passes))
+        if warm is not None and form == "rows" and features.is_settled(subset, warm, k):
+            return warm.copy()
         data = features.pairs(subset) if form == "pairs" else features.rows(subset)
         return kmeans(data, k, rng, warm, n_starts)
 

@@ -44,7 +44,8 @@ class Content(NamedTuple):
     def distinct(self) -> list[Any]:
         """The distinct observed values, in no particular order."""
         if self.numbers is not None:
-            return np.unique(self.numbers[~np.isnan(self.numbers)]).tolist()
+            # Adding zero turns -0.0 into 0.0.
+            return np.unique(self.numbers[~np.isnan(self.numbers)] + 0.0).tolist()
         assert self.values is not None
         return [value for value in set(self.values) if not is_missing(value)]
 

@@ -144,6 +144,10 @@ class Features(ABC):
         """Coordinates of the samples on a subset S, whose squared distances are delta_S; needs `has_rows`."""
         raise TypeError(f"{type(self).__name__} have no coordinates, only dissimilarities between pairs of samples")
 
+    def is_settled(self, subset: Subset, labels: Labels, n_clusters: int) -> bool:
+        """Whether no move of a single sample improves the labels on a subset; False if this is not cheap to tell."""
+        return False
+
     def by_member(self, values: Floats) -> Floats:
         """Repeat one value per feature for each of its members; returns an ndarray of shape (n_members,)."""
         return values

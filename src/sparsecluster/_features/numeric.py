@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, Self
+import threading
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
 from .._kernels.objective import between_scores
 from .._kernels.order import shuffle_columns
 from .._kernels.select import take_columns
+from .._kernels.settled import is_settled
+from .._kernels.sums import arranged, scale_columns, updated_scores
 from .._utils.arrays import Floats, Labels, Subset, Table
 from .alone import runs_labels, runs_within
 from .features import Features, Rows, quadratic_sums
@@ -22,6 +25,20 @@ COPY_SHARE = 0.5
 SMALL = 2**24
 # Number of values copied together: few enough to stay in the cache.
 BLOCK_VALUES = 2**17
+# For a subset of this many values, a copy of its columns takes longer than a look at whether any sample would move.
+LARGE_VALUES = 2**22
+# With more clusters than this share of the samples, their sums would take too much memory to be kept.
+SUMS_SHARE = 0.1
+
+
+class Scaling(NamedTuple):
+    """How the values of each column are centered, scaled and rounded, in the words of `scale_columns`."""
+
+    first_means: Table
+    means_left: Table
+    largest: Table
+    roots: Table
+    anchors: Floats
 
 
 @dataclass(frozen=True)
@@ -33,28 +50,44 @@ class Source:
     columns: Subset
     standardize: bool
     unit: float = 1.0
+    # Kept when it is first needed: all permuted copies have the same.
+    _scaling: list[Scaling] = field(default_factory=list, init=False, repr=False, compare=False)
 
     def table(self) -> Table:
         """The samples and columns in the given order, centered and, if asked for, standardized.
 
-        Standardized columns have a total of 1; columns with only two values have a total of 1 on average.
+        Standardized columns have a total of 1; columns with only two values have a total of 1 on average. The values
+        are rounded so that sums of them are exact, which costs a few of their last bits.
         """
-        table = np.ascontiguousarray(self.values[np.ix_(self.samples, self.columns)])
+        table = np.empty((self.samples.size, self.columns.size), self.values.dtype)
+        arranged(self.values, self.samples, self.columns, table)
+        if not self._scaling:
+            self._scaling.append(self._scale_of(table))
+        scale_columns(table, *self._scaling[0])
+        return table
+
+    def _scale_of(self, raw: Table) -> Scaling:
+        """The scale of every column."""
+        step = max(1, BLOCK_VALUES // len(raw))
+        blocks = [self._measured(raw[:, first : first + step].copy()) for first in range(0, raw.shape[1], step)]
+        first_means, means_left, largest, total, apart = (np.concatenate(parts) for parts in zip(*blocks, strict=True))
+        counted = counted_totals(total, self.standardize, apart > 0, np.where(apart > 0, apart, 1.0))
+        roots = np.sqrt(total / counted).astype(raw.dtype) if self.standardize else np.ones_like(largest)
+        return Scaling(first_means, means_left, largest, roots, anchors_of(counted, len(raw)))
+
+    def _measured(self, block: Table) -> tuple[Table, Table, Table, Floats, Floats]:
+        """Two means, the largest value and the total of every column, and the squared distance of two values or 0."""
+        means = []
         # Twice, because the mean of large values has a rounding error, which the second pass removes.
         for _ in range(2):
-            table -= table.mean(axis=0, dtype=np.float64).astype(table.dtype)
-        if self.standardize:
-            # Divide by the largest value first, so that squares of very large or small values stay within range.
-            table /= np.maximum(table.max(axis=0), -table.min(axis=0))
-            total = totals(table)
-            two_valued = has_two_values(table)
-            if two_valued.any():
-                apart = np.where(two_valued, np.ptp(table, axis=0).astype(np.float64) ** 2, 1.0)
-                total /= counted_totals(total, True, two_valued, apart)
-            table /= np.sqrt(total).astype(table.dtype)
-        elif self.unit != 1.0:
-            table /= self.unit
-        return table
+            means.append(block.mean(axis=0, dtype=np.float64).astype(block.dtype))
+            block -= means[-1]
+        # Divide by the largest value first, so that squares of very large or small values stay within range.
+        of_each = np.maximum(block.max(axis=0), -block.min(axis=0))
+        largest = of_each if self.standardize else np.full_like(of_each, self.unit)
+        block /= largest
+        apart = np.where(has_two_values(block), np.ptp(block, axis=0).astype(np.float64) ** 2, 0.0)
+        return means[0], means[1], largest, totals(block), apart
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Samples and columns that are not used need not be sent to other processes.
@@ -68,9 +101,24 @@ class Source:
         return Source, (values, samples, columns, self.standardize, self.unit)
 
 
+def anchors_of(total: Floats, n_samples: int) -> Floats:
+    """The numbers that round every column to multiples of a power of two, so that sums of its values are exact.
+
+    The sum of centered values over any of n samples is at most sqrt(n T_a) / 2. The multiples are so small that this
+    sum still has a bit to spare, and so have differences of two such sums.
+    """
+    return 1.5 * np.ldexp(1.0, np.frexp(np.sqrt(n_samples * total))[1])
+
+
 def totals(table: Table) -> Floats:
     """T_a of every centered column."""
     return np.einsum("ia,ia->a", table, table, dtype=np.float64)
+
+
+class LastSums(threading.local):
+    """The labels that a thread has scored last, and the sums of all columns over their clusters."""
+
+    state: tuple[Labels, Floats] | None = None
 
 
 class NumericFeatures(Features):
@@ -82,6 +130,8 @@ class NumericFeatures(Features):
         self._table: Table | None = None
         self._is_permuted = False
         self._total: Floats | None = None
+        self._of_all: Floats | None = None
+        self._last = LastSums()
         self.shares = np.ones(self.n_features)
         # Shared with all permuted copies: permuting a column does not change the best clustering of it alone.
         self._best_scores: dict[int, Floats] = {}
@@ -100,8 +150,22 @@ class NumericFeatures(Features):
             self._total = totals(self.table)
         return self._total
 
+    @property
+    def of_all(self) -> Floats:
+        """The sum of every column: not quite zero, because the values are rounded."""
+        if self._of_all is None:
+            self._of_all = self.table.sum(axis=0, dtype=np.float64)
+        return self._of_all
+
     def scores(self, labels: Labels, n_clusters: int) -> Floats:
-        return between_scores(self.table, self.total, labels, n_clusters)
+        if n_clusters > SUMS_SHARE * self.n_samples:
+            return between_scores(self.table, self.total, labels, n_clusters)
+        last = self._last
+        if last.state is None or len(last.state[1]) != n_clusters:
+            # All samples in the first cluster.
+            last.state = np.zeros(self.n_samples, np.int32), np.zeros((n_clusters, self.n_features))
+            last.state[1][0] = self.of_all
+        return updated_scores(self.table, self.total, self.of_all, labels, *last.state)
 
     def likelihood(self, labels: Labels, n_clusters: int, members: Any = 1) -> Likelihood:
         found = super().likelihood(labels, n_clusters, members)
@@ -115,12 +179,14 @@ class NumericFeatures(Features):
 
     def seen_pairs(self, subset: Subset, weights: Floats | None = None) -> tuple[Floats, None]:
         gram = np.zeros((self.n_samples, self.n_samples))
-        # In blocks of columns, so that the copy of the chosen ones stays small.
+        # In blocks of columns, so that the copy of the chosen ones stays small. All of them need no copy.
         step = max(1, BLOCK_VALUES // self.n_samples)
+        is_all = np.array_equal(subset, np.arange(self.n_features))
         for first in range(0, subset.size, step):
-            rows = take_columns(self.table, subset[first : first + step])
+            block = slice(first, first + step)
+            rows = self.table[:, block] if is_all else take_columns(self.table, subset[block])
             if weights is not None:
-                rows *= np.sqrt(weights[first : first + step]).astype(rows.dtype)
+                rows = rows * np.sqrt(weights[block]).astype(rows.dtype)
             gram += rows @ rows.T
         return gram, None
 
@@ -131,6 +197,10 @@ class NumericFeatures(Features):
         of_all = np.zeros(self.n_features)
         of_all[subset] = counted
         return Rows(self.table, of_all)
+
+    def is_settled(self, subset: Subset, labels: Labels, n_clusters: int) -> bool:
+        is_large = self.n_samples * subset.size >= LARGE_VALUES and subset.size <= COPY_SHARE * self.n_features
+        return is_large and is_settled(self.table, subset, labels, n_clusters)
 
     def pair_sums(self, counts: Floats) -> Floats:
         return quadratic_sums(self.table, counts)
@@ -146,6 +216,7 @@ class NumericFeatures(Features):
     def permuted(self, seed: int) -> Self:
         copy = type(self)(self.source)
         copy._best_scores = self._best_scores
+        copy._total, copy._of_all = self.total, self.of_all
         copy._table = self.source.table() if self._table is None else self._table.copy()
         shuffle_columns(copy._table, np.arange(self.n_features), np.uint64(seed))
         copy._is_permuted = True
@@ -153,9 +224,13 @@ class NumericFeatures(Features):
 
     def release(self) -> None:
         if self._table is not None and self._table.nbytes > SMALL:
-            self._table = None
+            self._table, self._last = None, LastSums()
 
     def __getstate__(self) -> dict[str, Any]:
         # Another process can make the table from the source, which is sent in any case. Best scores are sent: they are
-        # those of the data, also for permuted copies.
-        return vars(self) if self._is_permuted else vars(self) | {"_table": None}
+        # those of the data, also for permuted copies. What a thread has scored last belongs to this process.
+        left = {"_last": None} if self._is_permuted else {"_last": None, "_table": None}
+        return vars(self) | left
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state, _last=LastSums())

@@ -13,13 +13,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from ._jit import exact_kernel, kernel
+from ._jit import kernel, step_by_step
 
 # 2^26, the number of units of `high` in 1, and of units of `low` in one of `high`.
 SPLIT = 67108864.0
 
 
-@exact_kernel
+@step_by_step
 def sum_numbers(codes, origin, unit, labels, highs, lows, seen):
     """Add every observed value, split in two, to the sums of its cluster, of shape (k, n_columns); count it in `seen`.
 
@@ -37,7 +37,7 @@ def sum_numbers(codes, origin, unit, labels, highs, lows, seen):
             seen[c, a] += 1.0 if is_seen else 0.0
 
 
-@exact_kernel
+@step_by_step
 def sum_squares(codes, origin, unit, least, most, highs, lows, ends):
     """Add the square of every observed u, split in two, to sums of shape (n_columns,); count values at either end."""
     for i in range(codes.shape[0]):
@@ -51,7 +51,7 @@ def sum_squares(codes, origin, unit, least, most, highs, lows, ends):
             ends[a] += 1.0 if x == least[a] or x == most[a] else 0.0
 
 
-@exact_kernel
+@step_by_step
 def sum_stored(values, columns, starts, unit, labels, highs, lows, seen):
     """`sum_numbers` of a block compressed by row, whose columns have origin 0; `seen` counts the stored values."""
     for i in range(starts.size - 1):
@@ -65,7 +65,7 @@ def sum_stored(values, columns, starts, unit, labels, highs, lows, seen):
             seen[c, a] += 1.0
 
 
-@exact_kernel
+@step_by_step
 def sum_stored_squares(values, columns, unit, least, most, highs, lows, ends):
     """`sum_squares` of the stored values, of which `ends` counts those at either end."""
     for t in range(values.size):

@@ -6,6 +6,9 @@ import numpy as np
 
 from ._jit import inline, kernel
 
+# Up to this many values are compared one by one; more are first divided by the digits of their bits, of this length.
+FEW, DIGIT = 2**15, 16
+
 
 @inline
 def ordered(value):
@@ -13,14 +16,39 @@ def ordered(value):
     return value if value == value else -np.inf
 
 
-@kernel
-def largest(values, count):
-    """Indices of the `count` largest values, in ascending order; ties go to the first, and NaN comes last."""
-    work = np.empty(values.size)
+@inline
+def digit(word, shift):
+    """The DIGIT bits of a word above `shift`."""
+    return np.int64((word >> np.uint64(shift)) & np.uint64((1 << DIGIT) - 1))
+
+
+@inline
+def rank_words(values):
+    """Words, as whole numbers, in the order of the values; NaN comes first, and 0 and -0 are the same."""
+    copy = np.empty(values.size)
     for a in range(values.size):
-        work[a] = ordered(values[a])
-    low, high, rank = 0, work.size - 1, work.size - count
-    # Quickselect: work[rank] becomes the smallest chosen value.
+        copy[a] = ordered(values[a])
+    words = copy.view(np.uint64)
+    top = np.uint64(1 << 63)
+    for a in range(words.size):
+        # The bits of a number are its sign, on top, and its size. Those of negative numbers are turned around.
+        words[a] = np.uint64(0) - words[a] if words[a] & top else words[a] | top
+    return words
+
+
+@inline
+def rank_values(words):
+    """The values behind `rank_words`, in place."""
+    top = np.uint64(1 << 63)
+    for a in range(words.size):
+        words[a] = words[a] ^ top if words[a] & top else np.uint64(0) - words[a]
+    return words.view(np.float64)
+
+
+@inline
+def kth_smallest(work, rank):
+    """The value of the given rank, counted from 0, by quickselect. Changes the order of `work`."""
+    low, high = 0, work.size - 1
     while low < high:
         middle = (low + high) // 2
         # With the median of three as pivot, sorted input is not the worst case.
@@ -42,21 +70,71 @@ def largest(values, count):
             low = i
         else:
             break
-    least = work[rank]
+    return work[rank]
+
+
+@kernel
+def largest(values, count):
+    """Indices of the `count` largest values, in ascending order; ties go to the first, and NaN comes last."""
+    words = rank_words(values)
+    shift, rank = 64, words.size - count
+    work = words.copy() if words.size <= FEW else words
+    # The digits of the word of this rank, one after the other from the left, until few words share them.
+    while work.size > FEW and shift > 0:
+        shift -= DIGIT
+        counts = np.zeros(1 << DIGIT, np.int64)
+        for word in work:
+            counts[digit(word, shift)] += 1
+        value = 0
+        while rank >= counts[value]:
+            rank -= counts[value]
+            value += 1
+        shared = np.empty(counts[value], np.uint64)
+        filled = 0
+        for word in work:
+            if digit(word, shift) == value:
+                shared[filled] = word
+                filled += 1
+        work = shared
+    least = kth_smallest(work, rank) if shift > 0 else work[0]
     ties = count
-    for a in range(values.size):
-        if values[a] > least:
-            ties -= 1
-    chosen = np.empty(count, np.intp)
+    for word in words:
+        ties -= word > least
+    # Without branches, which would be predicted wrongly half of the time. The last place takes what is not chosen.
+    chosen = np.empty(count + 1, np.intp)
     filled = 0
-    for a in range(values.size):
-        value = ordered(values[a])
-        if value > least or (value == least and ties > 0):
-            if value == least:
-                ties -= 1
-            chosen[filled] = a
-            filled += 1
-    return chosen
+    for a in range(words.size):
+        is_tie = words[a] == least and ties > 0
+        chosen[filled] = a
+        filled += words[a] > least or is_tie
+        ties -= is_tie
+    return chosen[:count]
+
+
+@kernel
+def descending(values):
+    """The values from the largest to the smallest; NaN counts as the least and becomes -inf. Pays for many values."""
+    words = rank_words(values)
+    # By the second digit and then, keeping this order among equals, by the first.
+    for shift in (32, 48):
+        ends = np.zeros(1 << DIGIT, np.int64)
+        for word in words:
+            ends[digit(word, shift)] += 1
+        for value in range(1, ends.size):
+            ends[value] += ends[value - 1]
+        moved = np.empty_like(words)
+        for a in range(words.size - 1, -1, -1):
+            ends[digit(words[a], shift)] -= 1
+            moved[ends[digit(words[a], shift)]] = words[a]
+        words = moved
+    # Usually few words share both digits.
+    first = 0
+    for last in range(1, words.size + 1):
+        if last == words.size or words[last] >> np.uint64(32) != words[first] >> np.uint64(32):
+            if last - first > 1:
+                words[first:last].sort()
+            first = last
+    return rank_values(words)[::-1]
 
 
 @kernel

@@ -8,6 +8,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
+from .._kernels.select import descending
 from .._utils.arrays import Floats, Labels, Subset
 from .._utils.parallel import ONE_THREAD, Workers
 from .climb import Climb, Problem, climb
@@ -24,6 +25,8 @@ LEAST_ROUND_GAIN, MOST_ROUNDS = 0.01, 3
 KICK_SHARE, KICK_ALWAYS = 0.25, 20
 # Number of clusterings kept before those that are no longer best at any size are dropped.
 MOST_LABELS = 100
+# For more features than this, the package's own sort is faster than that of NumPy.
+MANY = 2**15
 # Two climbs whose objectives differ by less than this share count as equally good.
 SAME = 1e-9
 
@@ -132,6 +135,10 @@ class Envelope:
     _labels: dict[int, Labels] = field(default_factory=dict)
     _added: int = 0
 
+    def __post_init__(self) -> None:
+        # The clusterings that were added. No part of the value: it only saves work.
+        self._seen: set[int] = set()
+
     @classmethod
     def of_none(cls, n_features: int) -> Envelope:
         """The envelope of no clusterings."""
@@ -139,7 +146,13 @@ class Envelope:
 
     def add(self, found: Climb) -> float:
         """Add a clustering; returns the largest relative gain over all sizes."""
-        running = np.cumsum(np.sort(found.scores)[::-1])
+        # The same labels have the same scores. Climbs at neighboring sizes often end with the same ones.
+        key = hash(found.labels.tobytes())
+        if key in self._seen:
+            return 0.0
+        self._seen.add(key)
+        scores = found.scores
+        running = np.cumsum(descending(scores) if scores.size > MANY else np.sort(scores)[::-1])
         return self._raise_to(running, self._added, {self._added: found.labels})
 
     def merge(self, other: Envelope) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import cache
+from functools import lru_cache
 from threading import Lock
 from typing import Any
 
@@ -16,9 +16,9 @@ _n_inside = 0
 _limits: list[Any] = []
 
 
-@cache
-def _pools(with_sklearn: bool) -> tuple[ThreadpoolController, ThreadpoolController]:
-    """Return the loaded thread pools of OpenMP and of the BLAS. Loading scikit-learn's clusterers adds another one."""
+@lru_cache(maxsize=1)
+def _pools(n_modules: int) -> tuple[ThreadpoolController, ThreadpoolController]:
+    """Return the loaded thread pools of OpenMP and of the BLAS, of which every import may have loaded another one."""
     every = ThreadpoolController()
     return every.select(user_api="openmp"), every.select(user_api="blas")
 
@@ -32,7 +32,7 @@ def one_thread_blas() -> Iterator[None]:
     several threads that are inside has left.
     """
     global _n_inside
-    openmp, blas = _pools("sklearn.cluster" in sys.modules)
+    openmp, blas = _pools(len(sys.modules))
     with openmp.limit(limits=1):
         with _lock:
             _limits.append(blas.limit(limits=1))

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 # A spreadsheet may take a text that begins with one of these signs for a formula; some of them do so after blanks.
@@ -14,6 +15,8 @@ NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 # Cells are put in quotes if they have a delimiter, also that of other countries, a quote, or something that a program
 # may take for the end of a line.
 SPECIAL = re.compile('[,;"\x00-\x1f\x7f-\x9f\u2028\u2029]')
+# The number of rows that are in memory as text.
+ROWS_AT_A_TIME = 10_000
 # Categories of Unicode that are not seen at the beginning of a text: controls, formats and separators.
 UNSEEN = ("Cc", "Cf", "Zs", "Zl", "Zp")
 
@@ -40,7 +43,14 @@ def as_csv(header: Sequence[Any], rows: Iterable[Sequence[Any]]) -> str:
     "a, b",0.5
     '=1+1,
     """
-    return "".join(",".join(map(_cell, row)) + "\n" for row in (header, *rows))
+    return "".join(csv_parts(header, rows))
+
+
+def csv_parts(header: Sequence[Any], rows: Iterable[Sequence[Any]]) -> Iterator[str]:
+    """Yield the text of `as_csv` in parts, so that a long table is never in memory as text."""
+    lines = (",".join(map(_cell, row)) + "\n" for row in itertools.chain([header], rows))
+    while part := "".join(itertools.islice(lines, ROWS_AT_A_TIME)):
+        yield part
 
 
 def frame_csv(frame: Any, index: bool = True) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -62,7 +62,7 @@ def writing(file: str | os.PathLike[str]) -> Iterator[None]:
         raise WriteError(file, known or f"{error.strerror or error}. Choose another place", error.errno) from error
 
 
-def write(file: Path, content: str | bytes) -> Path:
+def write(file: Path, content: str | bytes | Iterable[str]) -> Path:
     """Write a file completely or not at all.
 
     A regular file is written under a temporary name in the same folder and renamed, so that nobody ever sees half a
@@ -73,8 +73,9 @@ def write(file: Path, content: str | bytes) -> Path:
     ----------
     file : Path
         File to write. Missing folders are made.
-    content : str or bytes
-        What to write. Halves of characters, which text may have in the place of bytes that are no text, are escaped.
+    content : str, bytes or iterable of str
+        What to write, as a whole or in parts. Halves of characters, which text may have in the place of bytes that
+        are no text, are escaped.
 
     Returns
     -------
@@ -93,8 +94,9 @@ def write(file: Path, content: str | bytes) -> Path:
     ...     write(Path(folder) / "new" / "file.txt", "text").read_text()
     'text'
     """
+    parts = [content] if isinstance(content, str | bytes) else content
     # In JSON, too, a backslash escapes half a character.
-    data = content.encode(errors="backslashreplace") if isinstance(content, str) else content
+    data = (each if isinstance(each, bytes) else each.encode(errors="backslashreplace") for each in parts)
     with writing(file):
         try:
             old = os.stat(file)
@@ -107,7 +109,7 @@ def write(file: Path, content: str | bytes) -> Path:
     return file
 
 
-def _stream(file: Path, old: os.stat_result, data: bytes) -> None:
+def _stream(file: Path, old: os.stat_result, data: Iterable[bytes]) -> None:
     number = next((each for each in STANDARD_STREAMS if _is_open(each, old)), None)
     if number is None:
         for is_refused, reason in REFUSED:
@@ -117,7 +119,7 @@ def _stream(file: Path, old: os.stat_result, data: bytes) -> None:
     place = file if number is None else os.dup(number)
     try:
         with open(place, "ab" if stat.S_ISREG(old.st_mode) and number is None else "wb") as stream:
-            stream.write(data)
+            stream.writelines(data)
     except BrokenPipeError as error:
         if number is not None:
             raise
@@ -131,13 +133,13 @@ def _is_open(number: int, file: os.stat_result) -> bool:
         return False
 
 
-def _replace(target: Path, old: os.stat_result | None, data: bytes) -> None:
+def _replace(target: Path, old: os.stat_result | None, data: Iterable[bytes]) -> None:
     target.parent.mkdir(parents=True, exist_ok=True)
     clean(target)
     part, held = _new_part(target)
     try:
         with open(held.descriptor, "wb", closefd=False) as new:
-            new.write(data)
+            new.writelines(data)
             new.flush()
             # Without this, a file may be empty after a power failure, although it has its name.
             os.fsync(held.descriptor)

@@ -9,9 +9,10 @@ from .compare import compare
 from .demo import demo
 from .errors import keep_streams
 from .fit import fit
+from .info import info
 from .predict import predict
 from .reproduce import reproduce
-from .small import info, methods, report, simulate
+from .small import methods, report, simulate
 
 app = typer.Typer(no_args_is_help=True, add_completion=True, rich_markup_mode=None, pretty_exceptions_enable=False)
 for command in (fit, predict, report, info, compare, methods, simulate, reproduce, demo):

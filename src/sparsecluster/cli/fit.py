@@ -103,7 +103,7 @@ def fit(
 
     Writes labels.csv, features.csv, summary.json, model.json and report.html, alternatives.csv if there are other good
     clusterings, and the curves by which the number of clusters (n_clusters.csv), of features (gap.csv, ...) and of core
-    features (core.csv) were chosen.
+    features (core.csv) were chosen. Of a curve with more than 1,000 values, about 1,000 are written.
 
     A table in parts, or a Parquet or CSV file that is larger than the memory, is fitted in blocks of rows, and its
     labels are written as labels/part-00000.parquet, ..., one file per block.
@@ -177,8 +177,9 @@ def fit(
             found, view, warned, journal = fit_parts(estimator, parts)
         else:
             preparation, told = preset_of(preset, loaded.X)
-            X = prepared(loaded.X, preparation)
-            found, reading, warned, journal = _fitted(estimator, X)
+            # The table is handed over, so that it is given up as soon as it is read.
+            tables, loaded = [loaded.X], loaded._replace(X=None)
+            found, reading, warned, journal = _fitted(estimator, prepared(tables.pop(), preparation))
             view = inspect(found, reading, loaded.ids, loaded.names)
         if journal.n_reused and not quiet:
             tell(
@@ -280,6 +281,8 @@ def _fitted(estimator: Any, X: Any) -> tuple[Any, Any, list[str], Journal]:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
         reading = estimator.read(X)
+        # The reading has what it needs of the table.
+        del X
         with recorded(name) as journal:
             estimator.fit(reading)
     messages = [str(each.message) for each in caught if issubclass(each.category, UserWarning)]
@@ -302,6 +305,7 @@ def write_results(
     from .._utils.csv import frame_csv
     from .._utils.files import write
     from .._utils.folders import replaced
+    from ..io.curves import thinned
     from ..io.models import ModelError, save_model
     from ..report import report_page
     from .parts import put_fitted_labels
@@ -316,7 +320,9 @@ def write_results(
             files = [new / LABELS]
             result |= put_fitted_labels(new / LABELS, found, parts)
         files.append(write(new / "features.csv", features_table(view)))
-        files += [write(new / CURVE_FILES[name], frame_csv(each.frame())) for name, each in view.curves.items()]
+        files += [
+            write(new / CURVE_FILES[name], frame_csv(thinned(each).frame())) for name, each in view.curves.items()
+        ]
         try:
             # A matrix has no column names. With the names from the file, `predict` can find the columns in new tables.
             files.append(save_model(found, new / "model.json", preset=preset, names=view.names))

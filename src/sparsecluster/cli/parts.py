@@ -245,13 +245,14 @@ def described_parts(parts: Parts, metric: str) -> tuple[int, list[dict[str, Any]
     from .._data.metric import asked_by_column
 
     asked = asked_by_column(metric, parts.names)
-    found = first_look(Collection.of(parts.X), parts.names, asked)
+    with passes(None, -1, "auto"):
+        found = first_look(Collection.of(parts.X), parts.names, asked)
     n, columns = found.n_samples, []
     for a, (name, kind) in enumerate(zip(parts.names, learned(found, parts.names, asked), strict=True)):
         levels = found.levels.get(a)
         seen = int(found.seen[a]) if levels is None else levels.counts.total()
         low, high = found.low[a], found.high[a]
-        values = len(levels.counts) if levels else 0 if not seen else 1 if low == high else None
+        values = len(levels.counts) if levels else 0 if not seen else 1 if low == high else 2
         example = f"{low:g} to {high:g}" if not levels else str(next(iter(levels.counts), ""))
         columns.append(
             {
@@ -260,6 +261,7 @@ def described_parts(parts: Parts, metric: str) -> tuple[int, list[dict[str, Any]
                 "values": values,
                 "missing": round(1 - seen / n, 6),
                 "example": example if seen else "",
+                **({"least": True} if not levels and values == 2 else {}),
             }
         )
     return n, columns

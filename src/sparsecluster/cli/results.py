@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
-from .._utils.csv import as_csv
+from .._utils.csv import ROWS_AT_A_TIME, as_csv, csv_parts
 from .._utils.folders import Kind, holds_parts
 
 if TYPE_CHECKING:
@@ -49,27 +51,33 @@ PREDICT = Kind("predict", (), holds_parts, "")
 COMPARE = Kind("compare", COMPARE_FILES, is_comparison)
 
 
-def labels_table(view: View) -> str:
-    """Return a table with one row per sample.
+def labels_table(view: View) -> Iterator[str]:
+    """Yield the parts of a table with one row per sample.
 
     The columns are the id, the cluster, and -1 if the sample is in none; for methods with distances, the distance to
     the cluster, the second-best cluster and the silhouette; and the outlier score, if samples could be left out.
     """
-    placed, columns = view.places_of_samples(), {"id": view.ids, "cluster": view.labels.tolist()}
+    placed, columns = view.places_of_samples(), {"cluster": view.labels}
     if placed is not None:
-        columns["distance"] = np.round(placed.distance, 6).tolist()
-        columns["second_cluster"] = placed.second.tolist()
-        columns["silhouette"] = np.round(placed.silhouette, 6).tolist()
+        columns["distance"] = np.round(placed.distance, 6)
+        columns["second_cluster"] = placed.second
+        columns["silhouette"] = np.round(placed.silhouette, 6)
     if view.outlier_scores is not None:
-        columns["outlier_score"] = np.round(view.outlier_scores, 6).tolist()
-    return as_csv(list(columns), zip(*columns.values(), strict=True))
+        columns["outlier_score"] = np.round(view.outlier_scores, 6)
+    return csv_parts(["id", *columns], zip(view.ids, *map(items, columns.values()), strict=True))
 
 
-def alternatives_table(view: View) -> str:
-    """Return a table with one row per sample: its id, and its cluster in each alternative."""
-    labels = [each.labels.tolist() for each in view.alternatives]
+def items(values: npt.NDArray[Any]) -> Iterator[Any]:
+    """Yield the values of an array as objects of Python, of which few are in memory at a time."""
+    for first in range(0, len(values), ROWS_AT_A_TIME):
+        yield from values[first : first + ROWS_AT_A_TIME].tolist()
+
+
+def alternatives_table(view: View) -> Iterator[str]:
+    """Yield the parts of a table with one row per sample: its id, and its cluster in each alternative."""
+    labels = [items(each.labels) for each in view.alternatives]
     header = ["id", *(f"alternative_{number}" for number in range(len(labels)))]
-    return as_csv(header, zip(view.ids, *labels, strict=True))
+    return csv_parts(header, zip(view.ids, *labels, strict=True))
 
 
 def features_table(view: View) -> str:

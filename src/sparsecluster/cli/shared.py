@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -48,32 +48,28 @@ def clusters_of(text: str) -> int | list[int] | str:
     return numbers if len(numbers) > 1 else numbers[0]
 
 
-def load(data: str, **given: Any) -> Any:
-    """Read the user's table into memory."""
+def load(data: str, *, id_: str | None, truth: str | None, drop: str, transpose: bool, **options: Any) -> Any:
+    """Read the user's table."""
     from ..io import read_table
 
-    return read_table(data, **_reading(**given))
+    return read_table(data, truth=truth, transpose=transpose, **asked(id_, drop, **options))
 
 
-def load_or_open(data: Sequence[str], **given: Any) -> Any:
-    """Read the user's table into memory or, if it comes in parts or is larger than memory, open it."""
-    from ..io.parts import read_or_open
-
-    return read_or_open(data, **_reading(**given))
-
-
-def _reading(*, id_: str | None, truth: str | None, drop: str, transpose: bool, **options: Any) -> dict[str, Any]:
-    """Return what options of a command mean for reading a table."""
+def asked(id_: str | None, drop: str, **options: Any) -> dict[str, Any]:
+    """Return the options of a command that say how a table is read."""
     from ..io import Options
 
     left_out = tuple(name.strip() for name in drop.split(",") if name.strip())
-    return {
-        "id_column": id_,
-        "truth": truth,
-        "drop": left_out,
-        "transpose": transpose,
-        "options": Options(**options),
-    }
+    return {"id_column": id_, "drop": left_out, "options": Options(**options)}
+
+
+def load_or_open(
+    data: Sequence[str], *, id_: str | None, truth: str | None, drop: str, transpose: bool, **options: Any
+) -> Any:
+    """Read the user's table or, if it comes in parts or is larger than memory, open it."""
+    from ..io.parts import read_or_open
+
+    return read_or_open(data, truth=truth, transpose=transpose, **asked(id_, drop, **options))
 
 
 def prepared(X: Any, preset: Mapping[str, Any] | None) -> Any:
@@ -128,13 +124,14 @@ def console() -> Any:
     return OurConsole(highlight=False)
 
 
-def put(text: str, out: Path | None) -> bool:
-    """Write text to a file; "-" or None is standard output. Return whether it was a file."""
+def put(text: str | Iterable[str], out: Path | None) -> bool:
+    """Write text, as a whole or in parts, to a file; "-" or None is standard output. Return whether it was a file."""
     from .._utils.files import write
 
     is_file = out is not None and str(out) != "-"
     if out is not None and is_file:
         write(out, text)
     else:
-        typer.echo(text, nl=False)
+        # Whatever is wrong with a part is told before anything is printed.
+        typer.echo("".join(text), nl=False)
     return is_file

@@ -1,10 +1,10 @@
-"""The commands `report`, `simulate`, `methods` and `info`."""
+"""The commands `report`, `simulate` and `methods`."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -110,106 +110,3 @@ def methods(
         flags = (method.selects, method.predicts, method.soft)
         table.add_row(name, method.title, method.takes, *("yes" if flag else "no" for flag in flags))
     console().print(table)
-
-
-@plainly
-def info(
-    data: Annotated[
-        list[str], typer.Argument(help="Table to read, or several files, a folder or a pattern; - for standard input.")
-    ],
-    id_: Annotated[str | None, typer.Option("--id", help="Column with the names of the rows.")] = None,
-    metric: Annotated[str, typer.Option(help="Dissimilarity; auto chooses it by the type of each column.")] = "auto",
-    transpose: Annotated[bool, typer.Option("--transpose", help="The table has features in rows.")] = False,
-    sheet: Annotated[str | None, typer.Option(help="Sheet of an Excel file; by default, the first.")] = None,
-    encoding: Annotated[str | None, typer.Option(help="Encoding of a text file; by default, UTF-8.")] = None,
-    max_memory: Annotated[
-        str | None,
-        typer.Option(help="Memory that reading may take, such as 4GB; by default, 3/4 of the machine's memory."),
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
-) -> None:
-    """Show how a table is read: how columns are compared, missing values, constant columns and possible problems.
-
-    Examples:
-
-      sparsecluster info table.csv
-    """
-    from ..io.parts import Parts
-    from .parts import described_parts, passes
-    from .shared import console, load_or_open, say_json
-
-    loaded = load_or_open(
-        data, id_=id_, truth=None, drop="", transpose=transpose, sheet=sheet, encoding=encoding, max_memory=max_memory
-    )
-    if isinstance(loaded, Parts):
-        with passes(None, -1, "auto"):
-            n, columns = described_parts(loaded, metric)
-        notes = _problems(columns)
-    else:
-        columns, notes = described(loaded, metric)
-        n = len(loaded.ids)
-    if as_json:
-        say_json({"samples": n, "columns": columns, "notes": [*loaded.notes, *notes]})
-        return
-    tell(f"{n:,} samples, {len(loaded.names):,} columns.")
-    for note in (*loaded.notes, *notes):
-        tell(f"Note: {note}")
-    from rich.markup import escape
-    from rich.table import Table
-
-    from .._utils.text import shortened
-
-    table = Table("column", "compared by", "values", "missing", "example", box=None)
-    for column in columns[:MOST_SHOWN]:
-        cells = (
-            column["name"],
-            column["compared by"],
-            "" if column["values"] is None else str(column["values"]),
-            f"{column['missing']:.0%}",
-            column["example"],
-        )
-        table.add_row(*(escape(shortened(cell, MOST_LETTERS)) for cell in cells))
-    console().print(table)
-    if len(columns) > MOST_SHOWN:
-        tell(f"... and {len(columns) - MOST_SHOWN:,} more columns.")
-
-
-# The number of columns that `info` lists, and the length at which their names and values are truncated.
-MOST_SHOWN, MOST_LETTERS = 40, 80
-# The number of names in a note, and the share of missing values above which there is a note.
-MOST_NAMED, MOSTLY_MISSING = 5, 0.9
-
-
-def described(loaded: Any, metric: str) -> tuple[list[dict[str, Any]], list[str]]:
-    """Return a description of each column, and notes on possible problems."""
-    import scipy.sparse
-
-    from .._data.kinds import KINDS
-    from .._utils.checks import check_choice
-    from ..inspection.view import describe_columns
-
-    if scipy.sparse.issparse(loaded.X):
-        sparse: Any = loaded.X
-        share = sparse.nnz / max(1, sparse.shape[0] * sparse.shape[1])
-        return [], [f"The table is a sparse matrix, in which {share:.1%} of the values are not zero."]
-    check_choice("--metric", metric, ["auto", *KINDS])
-    columns = describe_columns(loaded.X, loaded.names, metric)
-    return columns, _problems(columns)
-
-
-def _problems(columns: list[dict[str, Any]]) -> list[str]:
-    """Return notes on columns that are constant or mostly missing; the number of different values may be unknown."""
-    constant = [column["name"] for column in columns if column["values"] is not None and column["values"] < 2]
-    missing = [column["name"] for column in columns if column["missing"] > MOSTLY_MISSING]
-    notes = []
-    if constant:
-        notes.append(f"These columns are constant and will not be used: {_named(constant)}.")
-    if missing:
-        notes.append(f"More than {MOSTLY_MISSING:.0%} of the values are missing in these columns: {_named(missing)}.")
-    return notes
-
-
-def _named(names: list[str]) -> str:
-    """Return the first names, followed by how many more there are."""
-    more = len(names) - MOST_NAMED
-    return ", ".join(names[:MOST_NAMED]) + (f" and {more:,} more" if more > 0 else "")

@@ -2,6 +2,6 @@
 
 from ._shared import Options
 from .limits import FileError
-from .tables import Loaded, read_table
+from .tables import Loaded, Stream, read_blocks, read_table
 
-__all__ = ["FileError", "Loaded", "Options", "read_table"]
+__all__ = ["FileError", "Loaded", "Options", "Stream", "read_blocks", "read_table"]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import csv
 import io
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
@@ -16,28 +17,15 @@ from .._blocks.collections import RefusedError
 from .._utils.text import brief
 from ._parts_shared import AT_ONCE, BLOCK_BYTES, Opened, refuse_other_columns, told
 from ._shared import Options
-from .limits import TEXT_BYTE, TEXT_VALUE, FileError, check_memory
+from .cells import MISSING
+from .limits import FileError, check_memory
+from .lines import Lines, decoded
 from .sources import OPENERS, Source, source_of
-from .text import (
-    IN_WORDS,
-    MISSING,
-    TextForm,
-    check_line_ends,
-    checked_signs,
-    controls_in,
-    counted_rows,
-    decoded,
-    first_lines,
-    form_of,
-    header_of,
-    numbers_of,
-    repeated,
-    tidied,
-    with_plain_line_ends,
-)
+from .text import IN_WORDS, names_of, numbers_of, tidied
+from .text_form import TextForm, check_line_ends, checked_signs, counted_rows, first_lines, form_of, reader_of
 
-# The memory that a byte of text needs as a table, at the most; a value has at least two bytes.
-PER_BYTE = TEXT_BYTE + TEXT_VALUE // 2
+# The memory that a byte of text needs at the most while pandas makes it a table; a value has at least two bytes.
+PER_BYTE = 24
 # Text is read slowly, so its blocks are smaller than others. Smaller ones than the least are not worth a task.
 LARGEST, LEAST = BLOCK_BYTES // 4, 2**14
 # A quotation mark that stays open for so many blocks was never meant to be one.
@@ -90,17 +78,16 @@ def open_text(files: Sequence[str], options: Options, limit: int) -> Opened:
     delimiter = sign or ("\t" if ".tsv" in Path(files[0]).name.lower() else None)
     heads = {file: told(file, partial(head_of, file, options.encoding, limit)) for file in files}
     first = files[0]
-    form = form_of(first_lines(heads[first]), delimiter, options.decimal)
+    form = form_of(first_lines(io.StringIO(heads[first], newline="\n")), delimiter, options.decimal)
     header = header_of(heads[first], form)
-    names = tuple(named(heads[first], form))
+    names, notes = names_of(lines_in(heads[first]), form, len(header))
     for file in files[1:]:
         check_header(header, form, first, header_of(heads[file], form), file)
     pieces = [piece for file in files for piece in told(file, partial(pieces_of, file, largest))]
-    whole = Columns(form, names, {}, options.encoding, limit)
+    whole = Columns(form, tuple(names), {}, options.encoding, limit)
     kinds = told(first, partial(kinds_of, pieces, whole))
     columns = whole._replace(kinds=kinds)
     meta = empty_frame(columns)
-    notes = repeated(header) + controls_in(names) if form.has_header else []
     needed = float(PER_BYTE * sum(Path(file).stat().st_size for file in files))
     read, check = partial(read_bytes, how=columns), partial(check_bytes, how=columns)
     return Opened(read, pieces, [piece.file for piece in pieces], meta, needed, notes, check)
@@ -128,8 +115,15 @@ def head_of(file: str, encoding: str | None, limit: int) -> str:
 
 
 def text_of(data: bytes, file: str, encoding: str | None) -> str:
-    """Bytes as text with plain ends of lines."""
-    return with_plain_line_ends(decoded(data, file, encoding))
+    """Bytes as text with plain ends of lines; those of old Macs are carriage returns."""
+    text = decoded(data, file, encoding)
+    return text.replace("\r\n", "\n") if "\n" in text else text.replace("\r", "\n")
+
+
+def lines_in(text: str) -> Lines:
+    """The lines of a text in memory."""
+    counts = Counter({sign: text.count(sign) for sign in ('"', "\r")})
+    return Lines(partial(io.BytesIO, text.encode()), "utf-8", counts, 0, "\n")
 
 
 def pieces_of(file: str, largest: int) -> list[Bytes]:
@@ -178,14 +172,10 @@ def last_end(block: bytes) -> int:
 # ---------------------------------------------------------------- the form of all files
 
 
-def named(head: str, form: TextForm) -> list[str]:
-    """The names of the columns, which pandas makes different if some are repeated."""
-    if not form.has_header:
-        return [f"x{a}" for a in range(len(header_of(head, form)))]
-    import pandas as pd
-
-    given = [str(name) for name in pd.read_csv(io.StringIO(head), nrows=0, index_col=False, **style(form)).columns]
-    return ["index", *given] if form.short_header else given
+def header_of(head: str, form: TextForm) -> list[str]:
+    """The cells of the first row."""
+    rows = reader_of(io.StringIO(head, newline="\n"), form)
+    return next(row for row in rows if any(map(str.strip, row)) or len(row) > 1)
 
 
 def style(form: TextForm) -> dict[str, Any]:
@@ -351,7 +341,7 @@ def check_bytes(piece: Bytes, *, how: Columns) -> None:
     if not text:
         return
     try:
-        check_line_ends(text, how.form, where(piece))
+        check_line_ends(lines_in(text), how.form, where(piece))
     except FileError as error:
         raise RefusedError(str(error)) from error
     check_widths(text, piece, how)
@@ -362,7 +352,7 @@ def check_widths(text: str, piece: Bytes, how: Columns) -> None:
     """Check that every row has one cell per column."""
     expected = len(how.names)
     is_header = how.form.has_header and piece.first == 0
-    for number, cells in counted_rows(text, how.form):
+    for number, cells in counted_rows(lines_in(text), how.form):
         if is_header and cells:
             is_header = False
         elif cells and cells != expected:

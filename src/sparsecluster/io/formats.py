@@ -1,27 +1,36 @@
-"""Reading text, Excel, Parquet and Feather files, and the choice of the reader by the extension of a file."""
+"""Reading text and Excel files, and the choice of the reader by the extension of a file."""
 
 from __future__ import annotations
 
 import re
 import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from .._utils.text import brief
 from . import limits
-from ._shared import Frame, Options, Reader, Table, read_with
+from ._shared import Options, Reader, Table, read_with
+from .arrow import feather, floats_of, opened_parquet, parquet, parquet_blocks, telling_of_arrow
+from .blocks import Blocks
+from .cells import MISSING
 from .limits import FileError, check_held
-from .matrices import h5ad, matrix_market, numpy
-from .sources import OPENERS, PACKED, Source
-from .text import MISSING, repeated, text_frame, tidied
+from .matrices import array_blocks, h5ad, matrix_market, numpy
+from .sources import CHUNK, OPENERS, PACKED, Source
+from .text import repeated, telling, text_blocks, text_frame, tidied
 
 # ---------------------------------------------------------------- text and Excel
 
 
 def text(source: Source, options: Options) -> Table:
     """Read CSV and similar files."""
+    return Table(*text_frame(source, options.encoding, delimiter_for(source, options), options.decimal))
+
+
+def delimiter_for(source: Source, options: Options) -> str | None:
+    """Return the delimiter that is given, or told by the extension."""
     is_tsv = source.path is not None and ".tsv" in source.path.name.lower()
-    delimiter = options.delimiter or ("\t" if is_tsv else None)
-    return Table(*text_frame(source, options.encoding, delimiter, options.decimal))
+    return options.delimiter or ("\t" if is_tsv else None)
 
 
 CELL = re.compile(rb'<(?:\w+:)?c\s[^>]*?\br="([A-Z]{1,3})(\d{1,7})"')
@@ -89,72 +98,6 @@ def _column_number(letters: bytes) -> int:
     return number
 
 
-# ---------------------------------------------------------------- Arrow
-
-
-def parquet(source: Source, options: Options) -> Table:
-    """Read a Parquet file."""
-
-    def read() -> Frame:
-        from pyarrow.parquet import ParquetFile
-
-        handle = source.handle()
-        with ParquetFile(handle) as file:
-            check_arrow(file.schema_arrow, file.metadata.num_rows, source)
-            return _as_frame(file.read())
-
-    return Table(_named_index(read_with("pyarrow", source, read)), [])
-
-
-def feather(source: Source, options: Options) -> Table:
-    """Read a Feather file, which may also be called an Arrow file."""
-
-    def read() -> Frame:
-        import pandas as pd
-        import pyarrow as pa
-
-        handle = source.handle()
-        with pa.memory_map(handle) if source.is_plain else pa.BufferReader(handle.getbuffer()) as file:
-            if file.read(4) == b"FEA1":
-                source.check(limits.ARROW_VALUE * file.size())
-                return pd.read_feather(handle)
-            file.seek(0)
-            reader = pa.ipc.open_file(file)
-            batches: list[Any] = []
-            for number in range(reader.num_record_batches):
-                # Batches are decompressed one by one, so that the limit stops a file that grows without end.
-                batches.append(reader.get_batch(number))
-                check_arrow(reader.schema, sum(each.num_rows for each in batches), source)
-            return _as_frame(pa.Table.from_batches(batches, reader.schema))
-
-    return Table(_named_index(read_with("pyarrow", source, read)), [])
-
-
-def _as_frame(table: Any) -> Frame:
-    # Arrow trusts the positions in a file. If they are damaged, a conversion would read foreign memory.
-    table.validate(full=True)
-    return table.to_pandas()
-
-
-def check_arrow(schema: Any, n_rows: int, source: Source) -> None:
-    """Check the size of a table in pandas."""
-    import pyarrow as pa
-
-    plain = sum(pa.types.is_primitive(each.type) for each in schema)
-    per_row = plain * limits.ARROW_VALUE + (len(schema) - plain) * limits.ARROW_OBJECT
-    source.check(n_rows * per_row)
-
-
-def _named_index(frame: Frame) -> Frame:
-    """Turn the index into the first column, as in a text file, unless it only numbers the rows."""
-    import pandas as pd
-
-    plain = frame.index.name is None and pd.api.types.is_integer_dtype(frame.index.dtype)
-    if not plain and frame.index.name in frame.columns:
-        frame.index.name = None
-    return frame.reset_index(drop=plain)
-
-
 # ---------------------------------------------------------------- all formats
 
 READERS: dict[str, Reader] = {
@@ -176,3 +119,36 @@ def reader_for(source: Source) -> Reader:
     if suffixes and suffixes[-1] in OPENERS:
         suffixes.pop()
     return READERS.get(suffixes[-1] if suffixes else "", text)
+
+
+# Tables with at most so many rows are read as a whole.
+MOST_AT_ONCE = 10_000
+
+
+def has_many_lines(source: Source) -> bool:
+    """Whether a text file has more lines than tables that are read as a whole."""
+    found = 0
+    with source.telling(), source.reopener()() as file:
+        while found <= MOST_AT_ONCE and (chunk := file.read(CHUNK)):
+            found += chunk.count(b"\n") or chunk.count(b"\r")
+    return found > MOST_AT_ONCE
+
+
+@contextmanager
+def opened_blocks(source: Source, options: Options) -> Iterator[Blocks | None]:
+    """Open a text, Parquet or NumPy file in blocks of rows; None for others."""
+    reader = reader_for(source)
+    if not source.path or not source.path.is_file() or (reader is not text and not source.is_plain):
+        yield None
+    elif reader is text:
+        delimiter = delimiter_for(source, options)
+        is_long = has_many_lines(source)
+        with telling(source.name):
+            yield text_blocks(source, options.encoding, delimiter, options.decimal, False) if is_long else None
+    elif reader is parquet:
+        with read_with("pyarrow", source, lambda: opened_parquet(source)) as file:
+            blocks = read_with("pyarrow", source, lambda: parquet_blocks(file, floats_of(file.schema_arrow)))
+            with telling_of_arrow(source.name):
+                yield blocks
+    else:
+        yield array_blocks(source) if reader is numpy else None

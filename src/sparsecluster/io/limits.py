@@ -19,14 +19,16 @@ UNITS = {
 CONTAINER_LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
 
 # Memory in bytes at the peak, measured with pandas 2.3 on tables of 2 to 20 million values and rounded up.
-# Text: the file, its characters and pandas's copy of them; a value; a row; a text that does not occur twice.
-TEXT_BYTE, TEXT_VALUE, TEXT_ROW, TEXT_WORD = 6, 36, 64, 96
+# Text: a byte of a file that can be read once only; a value as a number; a cell of the block that is parsed; a row; a
+# byte in columns of words; and a word that does not occur twice.
+TEXT_BYTE, TEXT_VALUE, TEXT_CELL, TEXT_ROW, TEXT_WORDS, TEXT_WORD = 2, 18, 150, 64, 6, 96
 # Excel: a cell of the sheet, and a place of the rectangle around the cells, which may be empty.
 EXCEL_CELL, EXCEL_PLACE = 80, 40
 # Matrix Market: a stored entry as text, as a triplet and compressed, a value of a dense one, a row or column.
 MATRIX_ENTRY, MATRIX_VALUE, MATRIX_LINE = 64, 56, 16
-# Parquet and Feather: a value in Arrow and in pandas, and one that is a Python object in pandas.
-ARROW_VALUE, ARROW_OBJECT = 32, 140
+# Parquet and Feather: a number that is read directly, another value in Arrow and in pandas, and one that is a Python
+# object in pandas.
+ARROW_NUMBER, ARROW_VALUE, ARROW_OBJECT = 12, 32, 140
 # NumPy and H5AD: how many copies are made, and a text of H5AD.
 COPIES, NAME = 2, 240
 # JSON: objects of Python for a byte of text.

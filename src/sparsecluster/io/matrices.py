@@ -16,10 +16,11 @@ from .._utils.text import brief
 from . import limits
 from ._hdf5 import check_readable
 from ._shared import Matrix, Options, Table, read_with
+from .blocks import ArrayBlocks
 from .limits import FileError, check_held
+from .lines import decoded
 from .market import read_market
 from .sources import Source
-from .text import decoded
 
 HEADERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
 
@@ -46,6 +47,20 @@ def numpy(source: Source, options: Options) -> Table:
     # Times that pandas does not know are refused.
     frame = read_with("pandas", source, lambda: pd.DataFrame(array, columns=DefaultNames(array.shape[1])[:]))
     return Table(frame, [])
+
+
+def array_blocks(source: Source) -> ArrayBlocks | None:
+    """Return the array of a file in blocks of rows, or None if it is not a plain table of numbers."""
+    try:
+        array = np.load(source.handle(), mmap_mode="r", allow_pickle=False)
+    except (ValueError, OSError, EOFError):
+        # What is wrong is told by `numpy`.
+        return None
+    if not isinstance(array, np.memmap) or array.ndim != 2 or array.dtype.kind != "f" or array.size == 0:
+        return None
+    if not array.flags.c_contiguous or source.path is None:
+        return None
+    return ArrayBlocks(source.path, array.offset, array.shape, array.dtype)
 
 
 def _of_archive(handle: Any, source: Source) -> Any:

@@ -13,16 +13,21 @@ import numpy as np
 from .._data.kinds import KINDS, MEASURES, Dissimilarity
 from .._data.names import DefaultNames
 from .._data.reading import TableReader
+from .._search.curve import TuningCurve
 from .._utils.files import write
 from .._utils.text import brief, one_line
 from .._version import __version__
 from ..methods._result import Kept
 from ._check_models import check_clusters, check_fitted, check_piece, is_count, must, try_out
 from ._pieces import ESTIMATORS, FITTED, PIECES
+from .curves import thinned
 from .limits import JSON_BYTE, FileError, memory_limit
+from .packed import DTYPES, LEAST_PACKED, packed, packed_texts, unpacked, unpacked_texts
 from .sources import source_of
 
 FORMAT, VERSION = "sparsecluster-model", 2
+# The version of files with packed parts, which older versions of this package cannot read. Others are as they were.
+PACKED_VERSION = 3
 
 
 class ModelError(ValueError):
@@ -101,10 +106,9 @@ def save_model(
     True
     """
     entry = as_dict(estimator)
-    names = entry["names"] if names is None else list(names)
-    return write(
-        Path(file), json.dumps(entry | {"names": names, "preset": preset}, allow_nan=False, ensure_ascii=False)
-    )
+    entry = entry | {"names": entry["names"] if names is None else _names(names), "preset": preset}
+    # Parts, because the text of a large model is much larger than the model.
+    return write(Path(file), json.JSONEncoder(allow_nan=False, ensure_ascii=False).iterencode(entry))
 
 
 def as_dict(estimator: Any) -> dict[str, Any]:
@@ -128,11 +132,11 @@ def as_dict(estimator: Any) -> dict[str, Any]:
         )
     return {
         "format": FORMAT,
-        "version": VERSION,
+        "version": PACKED_VERSION if _is_long(estimator) else VERSION,
         "sparsecluster": __version__,
         "estimator": name,
         "parameters": {key: _parameter(value) for key, value in estimator.get_params(deep=False).items()},
-        "names": [str(each) for each in reader.names] if hasattr(estimator, "feature_names_in_") else None,
+        "names": _names(reader.names) if hasattr(estimator, "feature_names_in_") else None,
         "columns": _columns(reader.kinds),
         "has_words": reader.has_words,
         "n_chosen": int(kept.n_chosen),
@@ -142,6 +146,17 @@ def as_dict(estimator: Any) -> dict[str, Any]:
         "sizes": None if has_labels else [int(size) for size in kept.sizes],
         "fitted": {key: _encoded(getattr(estimator, key)) for key in fitted},
     }
+
+
+def _is_long(estimator: Any) -> bool:
+    """Whether a model may have packed parts."""
+    return max(estimator.n_features_in_, estimator.labels_.size) > LEAST_PACKED
+
+
+def _names(names: Sequence[str]) -> Any:
+    """Encode the names of the columns, of which there may be very many."""
+    texts = [str(each) for each in names]
+    return packed_texts(texts) if len(texts) > LEAST_PACKED else texts
 
 
 def _parameter(value: Any) -> Any:
@@ -162,10 +177,16 @@ def _encoded(value: Any) -> Any:
     """Encode numbers, text, lists, arrays and classes of this package; types that JSON does not have are named."""
     if isinstance(value, Dissimilarity):
         return {"kind": value.name, "fields": _fields(value)}
+    if isinstance(value, TuningCurve):
+        value = thinned(value)
     if type(value) in (*PIECES.values(), *MEASURES.values()):
         return {"piece": type(value).__name__, "fields": _fields(value)}
     if isinstance(value, np.ndarray):
         kind = value.dtype.kind
+        if value.size > LEAST_PACKED and kind in DTYPES:
+            return packed(value)
+        if value.size > LEAST_PACKED and value.ndim == 1 and all(type(each) is str for each in value):
+            return packed_texts(value.tolist())
         return {"array": [_encoded(each) for each in value.tolist()], "kind": kind if kind in "fibO" else "O"}
     if isinstance(value, np.generic):
         return _encoded(value.item())
@@ -237,10 +258,11 @@ def read_model(file: str | Path) -> SavedModel:
         ) from error
     if not isinstance(entry, dict) or entry.get("format") != FORMAT:
         raise ModelError(f'{_line(path)} is not a model of sparsecluster: it lacks the format name "{FORMAT}".')
-    if entry.get("version") != VERSION:
+    if entry.get("version") not in (VERSION, PACKED_VERSION):
         raise ModelError(
             f"{_line(path)} was written by another version of sparsecluster ({brief(entry.get('sparsecluster'))}, "
-            f"model version {brief(entry.get('version'))}); this one reads model version {VERSION}. "
+            f"model version {brief(entry.get('version'))}); this one reads the model versions {VERSION} and "
+            f"{PACKED_VERSION}. "
             "Install that version, or fit again."
         )
     try:
@@ -272,6 +294,7 @@ def _restored(entry: dict[str, Any]) -> SavedModel:
     n, k = check_fitted(fitted, sizes)
     kinds = _read_kinds(entry["columns"], n)
     names, preset, clusters = entry["names"], entry["preset"], _decoded(entry["clusters"])
+    names = unpacked_texts(names) if isinstance(names, dict) else names
     must(
         names is None or (isinstance(names, list) and len(names) == n and all(isinstance(each, str) for each in names)),
         "there must be one name per column, or none at all",
@@ -319,8 +342,12 @@ def _decoded(value: Any) -> Any:
     if "piece" in value:
         fields = {key: _decoded(each) for key, each in value["fields"].items()}
         return check_piece((PIECES | MEASURES)[value["piece"]](**fields))
+    if "packed" in value:
+        return unpacked(value)
+    if "texts" in value:
+        return np.array(unpacked_texts(value), dtype=object)
     if "array" in value:
-        return np.array([_decoded(each) for each in value["array"]], dtype=DTYPES[value["kind"]])
+        return np.array([_decoded(each) for each in value["array"]], dtype=OBJECTS[value["kind"]])
     if "list" in value:
         return tuple(map(_decoded, value["list"]))
     if "float" in value:
@@ -328,4 +355,4 @@ def _decoded(value: Any) -> Any:
     return {key: _decoded(each) for key, each in value["dict"].items()}
 
 
-DTYPES = {"f": np.float64, "i": np.intp, "b": np.bool_, "O": object}
+OBJECTS = {"f": np.float64, "i": np.intp, "b": np.bool_, "O": object}

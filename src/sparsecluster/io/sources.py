@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bz2
+import functools
 import gzip
 import io
 import lzma
@@ -10,7 +11,8 @@ import os
 import stat
 import sys
 import zlib
-from contextlib import nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
@@ -77,9 +79,23 @@ class Source(NamedTuple):
         """Return the decompressed content. `per_byte` is the memory that each byte of it will need in the end."""
         if self.is_plain:
             self.check(self.size() * per_byte)
+        with self.telling(), self._opened() as file:
+            return self.content_of(file, self.limit // per_byte)
+
+    def reopener(self, per_byte: int = 1) -> Callable[[], IO[bytes]]:
+        """Return a function that opens the decompressed content, as often as it is called.
+
+        What cannot be read twice is read into memory, of which each byte will need `per_byte`.
+        """
+        if self.path is not None and self.path.is_file():
+            return self._opened
+        return functools.partial(io.BytesIO, self.read(per_byte))
+
+    @contextmanager
+    def telling(self) -> Iterator[None]:
+        """Turn errors of the operating system and of compressed files into errors that name this one."""
         try:
-            with self._opened() as file:
-                return self.content_of(file, self.limit // per_byte)
+            yield
         except PermissionError:
             raise FileError(f"{self.name} cannot be read: permission denied.") from None
         except (OSError, *DAMAGED) as error:
@@ -99,13 +115,17 @@ class Source(NamedTuple):
         kept, size = io.BytesIO(), 0
         while chunk := file.read(CHUNK):
             size += len(chunk)
-            if size > most:
-                raise TooLargeError(
-                    f"Reading {self.name} needs more than {shown(self.limit)} of memory, which is the limit. Leave out "
-                    "columns, use another format, or raise the limit with --max-memory."
-                )
+            self.check_so_far(size, most)
             kept.write(chunk)
         return kept.getvalue()
+
+    def check_so_far(self, size: int, most: int) -> None:
+        """Give up on a file of which more than `most` bytes were read."""
+        if size > most:
+            raise TooLargeError(
+                f"Reading {self.name} needs more than {shown(self.limit)} of memory, which is the limit. Leave out "
+                "columns, use another format, or raise the limit with --max-memory."
+            )
 
 
 def source_of(given: str | Path, limit: int) -> Source:

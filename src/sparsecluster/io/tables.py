@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from .._data.names import DefaultNames
 from .._utils.checks import listed
 from .._utils.text import brief, shortened
 from ._shared import Frame, Matrix, Options
-from .formats import reader_for
+from .blocks import Blocks, together
+from .formats import MOST_AT_ONCE, opened_blocks, reader_for
 from .limits import FileError, memory_limit
 from .sources import source_of
 from .text import numbers_of
@@ -93,24 +96,80 @@ def read_table(
         raise FileError(f"{name} contains no data: it has no rows below the header, or no columns.")
     frame.columns = [" ".join(map(str, each)) if isinstance(each, tuple) else str(each) for each in frame.columns]
     _check_unique(frame.columns, name, "column names")
-    frame = _with_ids(frame, id_column, name, notes, {*drop, truth})
+    frame = _with_ids(frame, id_column, name, notes, {*drop, truth}, frame.shape[1] > 1)
     if transpose:
         frame = _turned(frame, name, notes)
     kept = None
     if truth is not None:
         _check_column(frame, truth, name, "--truth")
-        kept = _known(frame[truth], truth, name)
-        frame = frame.drop(columns=truth)
+        kept = _known(frame.pop(truth), truth, name)
         notes.append(
             f"Column {brief(truth)} contains the true groups. It is used for comparison only, not for clustering."
         )
     for column in drop:
         _check_column(frame, column, name, "--drop")
-        frame = frame.drop(columns=column)
+        # Unlike `drop`, this does not copy the others.
+        del frame[column]
     if frame.shape[1] == 0:
         raise FileError(f"{name} has no columns left to cluster by. Leave out fewer columns.")
     assert isinstance(frame, pd.DataFrame)
-    return Loaded(frame, [str(each) for each in frame.index], list(frame.columns), kept, notes)
+    is_counted = frame.index.equals(pd.RangeIndex(len(frame)))
+    ids = DefaultNames(len(frame), "") if is_counted else [str(each) for each in frame.index]
+    return Loaded(frame, ids, list(frame.columns), kept, notes)
+
+
+class Stream(NamedTuple):
+    """A long table that is read in blocks of rows, as returned by `read_blocks`."""
+
+    ids: Sequence[str]
+    names: Sequence[str]
+    notes: list[str]
+    blocks: Blocks
+    places: Sequence[int]
+    others: Frame
+
+    def frames(self) -> Iterator[Frame]:
+        """Yield data frames with the next rows."""
+        import pandas as pd
+
+        first, columns = 0, [self.blocks.names[place] for place in self.places]
+        for values in self.blocks.arrays(self.places):
+            rows = slice(first, first + len(values))
+            some = self.others.iloc[rows].reset_index(drop=True)
+            yield together(pd.DataFrame(values, columns=columns, copy=False), some, self.names)
+            first = rows.stop
+
+
+@contextmanager
+def read_blocks(
+    source: str | Path, *, id_column: str | None = None, drop: tuple[str, ...] = (), options: Options | None = None
+) -> Iterator[Stream | None]:
+    """Open a long table of a text, Parquet or NumPy file, to read it in blocks of rows.
+
+    None stands for other files, short tables and options that need the whole table, which `read_table` reads.
+    """
+    options = options or Options()
+    origin = source_of(source, memory_limit(options.max_memory))
+    with opened_blocks(origin, options) as blocks:
+        if blocks is None or blocks.n_rows <= MOST_AT_ONCE:
+            yield None
+            return
+        rest, name = blocks.rest(), origin.name
+        names = [str(each) for each in blocks.names]
+        numbers = {names[place] for place in rest.places}
+        if len(set(names)) < len(names) or id_column in numbers or not {*drop} <= {*names} - {id_column}:
+            # Whatever is unusual is told by `read_table`.
+            yield None
+            return
+        others, notes, n_rows = rest.others, list(blocks.notes), blocks.n_rows
+        may_name = len(names) > 1 and names[0] not in numbers
+        others = _with_ids(others, id_column, name, notes, {*drop}, may_name)
+        has_ids = len(others.columns) + len(numbers) < len(names)
+        ids = [str(each) for each in others.index] if has_ids else DefaultNames(n_rows, "")
+        kept = [each for each in names if each not in drop and (each in numbers or each in others.columns)]
+        places = [place for place in rest.places if names[place] not in drop]
+        others = others.drop(columns=[each for each in drop if each in others.columns])
+        yield Stream(ids, kept, notes, blocks, places, others) if places else None
 
 
 # ---------------------------------------------------------------- rows and columns
@@ -133,11 +192,18 @@ def _check_column(frame: Frame, column: str, name: str, option: str) -> None:
         raise FileError(f"{option} must name a column of {name}; got {brief(column)}.{hint}")
 
 
-def _with_ids(frame: Frame, id_column: str | None, name: str, notes: list[str], others: set[Any]) -> Frame:
-    """Use a column as the names of the rows, and remove it from the features."""
+def _with_ids(
+    frame: Frame, id_column: str | None, name: str, notes: list[str], others: set[Any], may_name: bool
+) -> Frame:
+    """Use a column as the names of the rows, and remove it from the features.
+
+    If no column is given, the first one is used if it may name the rows and does.
+    """
+    import pandas as pd
+
     if id_column is not None:
         _check_column(frame, id_column, name, "--id")
-    elif frame.shape[1] > 1 and frame.columns[0] not in others and _names_rows(frame.iloc[:, 0]):
+    elif may_name and frame.columns[0] not in others and _names_rows(frame.iloc[:, 0]):
         id_column = frame.columns[0]
         notes.append(
             f"Column {brief(id_column)} contains a different text in every row, so it is used as the row names."
@@ -155,7 +221,9 @@ def _with_ids(frame: Frame, id_column: str | None, name: str, notes: list[str], 
         raise FileError(
             f"{name}: ids must be unique, but column {brief(id_column)} repeats {', '.join(map(brief, twice))}."
         )
-    return frame.drop(columns=id_column).set_index(ids.rename(None))
+    del frame[id_column]
+    frame.index = pd.Index(ids, name=None)
+    return frame
 
 
 def _names_rows(column: Any) -> bool:

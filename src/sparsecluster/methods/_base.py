@@ -84,14 +84,14 @@ class SparseClusterer(SelectorMixin, ClusterMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+        X : array-like, sparse matrix, data frame or Dask collection of shape (n_samples, n_features)
             Table with the same columns as in `fit`, of any content.
 
         Returns
         -------
-        chosen : ndarray, sparse matrix or data frame of shape (n_samples, n_chosen)
+        chosen : ndarray, sparse matrix, data frame or Dask collection of shape (n_samples, n_chosen)
             The chosen columns, as an array of objects if they do not hold only numbers. With
-            `set_output(transform="pandas")` or "polars", a data frame.
+            `set_output(transform="pandas")` or "polars", a data frame. Those of a Dask collection are one.
         """
         check_is_fitted(self)
         if is_collection(X):
@@ -207,7 +207,8 @@ class SparseClusterer(SelectorMixin, ClusterMixin, BaseEstimator):
             The table. Missing values are allowed, except for methods that require complete numbers. With
             `metric="precomputed"`, p matrices of shape (n_samples, n_samples): an array of shape (p, n_samples,
             n_samples), in memory or memory-mapped, a list of matrices, or a function that returns matrix a = 0, 1, ...
-            and raises IndexError after the last one. The result of `read` is accepted as well.
+            and raises IndexError after the last one. The result of `read` is accepted as well. A Dask array or data
+            frame is fitted in blocks of rows by `SASClustering`; other methods bring it into memory.
         y : None
             Ignored.
 

@@ -98,8 +98,9 @@ def in_blocks(estimator: Any, X: Any) -> Large | None:
             'A Dask collection is fitted in blocks, which needs clusterer="auto" or "kmeans", trim=0 and a named init. '
             "Pass X.compute() if the table fits in memory."
         )
+    collection = Collection.of(X)
     given = given_names(estimator, X, reset=True)
-    large = large_collection(Collection.of(X), given, estimator._request(), int(many), k, rng)
+    large = large_collection(collection, given, estimator._request(), int(many), k, rng)
     if large is None:
         return None
     reading = in_range(large.reading, any_unit=False, reports_variances=False, raw=estimator._raw_limits)
@@ -147,7 +148,7 @@ def labels_in_blocks(estimator: Any, X: Any) -> Any:
 
 def predicted(block: Any, estimator: Any) -> Any:
     """Return the nearest clusters of the rows of one block."""
-    return estimator.predict(block) if len(block) else np.empty(0, np.intp)
+    return estimator.predict(block) if block.shape[0] else np.empty(0, np.intp)
 
 
 def fit_by_sample(estimator: SparseClusterer, large: Large) -> Any:

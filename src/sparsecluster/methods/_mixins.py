@@ -139,13 +139,13 @@ class NearestCluster:
 
         Parameters
         ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+        X : array-like, sparse matrix, data frame or Dask collection of shape (n_samples, n_features)
             New samples, with the same columns as in `fit`. With `metric="precomputed"`, their dissimilarities to the
             samples of `fit`, of shape (p, n_samples, n_samples_fit).
 
         Returns
         -------
-        labels : ndarray of shape (n_samples,)
+        labels : ndarray or Dask array of shape (n_samples,)
             Cluster of each sample, and -1, with a warning, for samples that have no observed value in any of the chosen
             features.
 

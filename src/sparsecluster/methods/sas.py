@@ -212,7 +212,7 @@ class SASClustering(NearestCluster, SparseClusterer):
     Notes
     -----
     The result depends on the data, the parameters and the seed, but not on the order of rows and columns, on threads or
-    on the blocks of a Dask collection, for which `labels_` is a Dask array.
+    on the blocks of a Dask collection, for which `labels_` is a Dask array if it has more rows than `subsample`.
 
     Missing values (NaN, None, NA) need not be imputed: for each feature, pairs of samples in which both values are
     observed are compared. This assumes that whether a value is missing does not depend on the cluster.
