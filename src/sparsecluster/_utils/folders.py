@@ -350,9 +350,8 @@ def _is_of(kind: Kind, entry: os.DirEntry[str]) -> bool:
 
 
 def holds_parts(folder: Path) -> bool:
-    """Whether a folder holds files that are written in parts, and nothing else."""
-    names = os.listdir(folder)
-    return bool(names) and all(PART_FILE.fullmatch(name) for name in names)
+    """Whether a folder holds nothing but files that are written in parts; it may be empty, if writing has just begun."""
+    return all(PART_FILE.fullmatch(name) for name in os.listdir(folder))
 
 
 def _remove(entries: list[os.DirEntry[str]]) -> None:

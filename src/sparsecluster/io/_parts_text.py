@@ -104,13 +104,10 @@ def is_packed(file: str) -> bool:
 def head_of(file: str, encoding: str | None, limit: int) -> str:
     """The first lines of a file."""
     source = source_of(file, limit)
-    try:
-        with source._opened() as opened:
-            data = opened.read(LOOKED_AT)
-            while b"\n" not in data and (more := opened.read(LOOKED_AT)):
-                data += more
-    except (OSError, EOFError) as error:
-        raise FileError(f"{file} cannot be read: {getattr(error, 'strerror', None) or error}.") from error
+    with source.telling(), source.reopener()() as opened:
+        data = opened.read(LOOKED_AT)
+        while b"\n" not in data and (more := opened.read(LOOKED_AT)):
+            data += more
     return text_of(data[: data.rfind(b"\n") + 1] or data, file, encoding)
 
 
