@@ -125,7 +125,7 @@ def test_scores_are_those_of_the_labels_on_all_samples():
     found = fitted(table)
     features = NumericFeatures(Source(table, np.arange(N), np.arange(10), True))
     expected = features.scores(found.labels_.astype(np.int32), 3)
-    np.testing.assert_allclose(found.feature_scores_, expected, rtol=1e-12)
+    np.testing.assert_allclose(found.feature_scores_, expected, atol=1e-14)
     np.testing.assert_allclose(
         found.cluster_centers_, [table[found.labels_ == c].mean(axis=0) for c in range(3)], rtol=1e-12
     )

@@ -133,9 +133,8 @@ class SASClustering(NearestCluster, SparseClusterer):
         Number of permuted copies.
     init : {"auto", "coordinate", "random", "shrinking"} or array-like, default="auto"
         Where the search starts: from the features that cluster best on their own ("coordinate", as in the paper), from
-        random subsets ("random"), or from all features, whose number is then reduced step by step ("shrinking"). "auto"
-        uses all three. An integer array of shape (n_samples,) is used as initial labels, and a boolean array of shape
-        (n_features,) as initial subset.
+        random subsets ("random"), or from all features, whose number is reduced step by step ("shrinking"); "auto" uses
+        all three. Integers of shape (n_samples,) are initial labels, and booleans of shape (n_features,) a subset.
     n_init : "auto" or int, default="auto"
         Number of starts. "auto" continues until several starts agree on the best solution, up to a limit.
     compare : {"chosen", "all"}, default="chosen"
@@ -214,8 +213,8 @@ class SASClustering(NearestCluster, SparseClusterer):
     The result depends on the data, the parameters and the seed, but not on the order of rows and columns, on threads or
     on the blocks of a Dask collection, for which `labels_` is a Dask array if it has more rows than `subsample`.
 
-    Missing values (NaN, None, NA) need not be imputed: for each feature, pairs of samples in which both values are
-    observed are compared. This assumes that whether a value is missing does not depend on the cluster.
+    Missing values (NaN, None, NA) need not be imputed: for each feature, pairs in which both values are observed are
+    compared. This assumes that whether a value is missing does not depend on the cluster.
 
     References
     ----------
