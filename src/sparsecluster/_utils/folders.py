@@ -350,7 +350,7 @@ def _is_of(kind: Kind, entry: os.DirEntry[str]) -> bool:
 
 
 def holds_parts(folder: Path) -> bool:
-    """Whether a folder holds nothing but files that are written in parts; it may be empty if a writer has just begun."""
+    """Whether a folder holds nothing but files that are written in parts. It may be empty if a writer has begun."""
     return all(PART_FILE.fullmatch(name) for name in os.listdir(folder))
 
 
