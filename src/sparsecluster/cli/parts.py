@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -64,7 +63,7 @@ def fit_parts(estimator: Any, parts: Parts) -> Fitted:
     from .resume import name_of
 
     # The table is not read for its name, but other files, and files that have changed, are another table.
-    files = [(file, os.stat(file).st_size, os.stat(file).st_mtime_ns) for file in dict.fromkeys(parts.files)]
+    files = [state_of(Path(file)) for file in dict.fromkeys(parts.files)]
     name = name_of("fit-parts", {**estimator.get_params(), "columns": parts.names}, files)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
@@ -77,6 +76,12 @@ def fit_parts(estimator: Any, parts: Parts) -> Fitted:
         f"{view.labels.size:,} of {view.n_samples:,} samples. Sizes, scores and centers are those of all samples."
     )
     return Fitted(estimator, view, [*messages(caught), drawn], journal)
+
+
+def state_of(file: Path) -> list[tuple[str, int, int]]:
+    """The names, sizes and times of a file, or of all files in a folder."""
+    inside = sorted(path for path in file.rglob("*") if path.is_file()) if file.is_dir() else [file]
+    return [(str(path), path.stat().st_size, path.stat().st_mtime_ns) for path in inside]
 
 
 def messages(caught: Sequence[Any]) -> list[str]:
