@@ -27,6 +27,7 @@ NAMES = (
     "methods_speed",
     "mixtures",
     "files",
+    "backed",
     "scale",
     "picture",
 )

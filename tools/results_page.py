@@ -28,6 +28,7 @@ ABOUT = {
     "reading.md": "reading a mixed table, importing the package and showing the help",
     "cold.md": "the import, the first fit ever, and the first fit in a new process",
     "files.md": "commands on a large text file",
+    "backed.md": "single cells in a file that is not loaded",
     "fuzz.md": "generated cases that look for crashes, hangs, unclean errors and half results",
     "picture.md": "the picture in the README",
 }

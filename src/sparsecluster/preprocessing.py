@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, Self
+from collections.abc import Callable
+from functools import partial
+from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 import scipy.sparse
@@ -11,9 +13,11 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from ._blocks.collections import Collection, is_collection, mapped, reduced
 from ._features.units import power_of_two
 from ._utils.arrays import Floats
 from ._utils.checks import check_bool
+from .methods._large import given_names
 from .methods._validation import refuse_words
 from .methods.sas import SASClustering
 
@@ -83,8 +87,9 @@ class ExpressionScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-            Expression of each gene (column) in each sample (row). Missing values are allowed in dense tables.
+        X : array-like, sparse matrix, data frame or Dask collection of shape (n_samples, n_features)
+            Expression of each gene (column) in each sample (row). Missing values are allowed in dense tables. One pass
+            is made over a Dask array or data frame, or two if some values are negative.
         y : None
             Ignored.
 
@@ -95,13 +100,12 @@ class ExpressionScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         """
         if self.log != "auto":
             check_bool("log", self.log, ' or "auto"')
-        table = self._read(X, reset=True)
-        is_sparse = scipy.sparse.issparse(table)
-        values = table.data if is_sparse else table
-        low, high = (np.nanmin(values), np.nanmax(values)) if values.size else (0.0, 0.0)
-        self.clip_ = bool(self.log == "auto" and low < 0 and high > LARGEST_LOG and not is_sparse and is_skewed(table))
-        counts = is_sparse and bool((values == np.round(values)).all())
-        self.log_ = bool((low >= 0 or self.clip_) and (high > LARGEST_LOG or counts))
+        in_all = self._by_blocks(X) if is_collection(X) else self._at_once(X)
+        seen = in_all(values_seen, joined_values)
+        low, high = np.nan_to_num(seen.low), np.nan_to_num(seen.high)
+        is_long = self.log == "auto" and low < 0 and high > LARGEST_LOG and not seen.is_sparse
+        self.clip_ = bool(is_long and np.nanmedian(in_all(skewness, joined_rows)) > LEAST_SKEWNESS)
+        self.log_ = bool((low >= 0 or self.clip_) and (high > LARGEST_LOG or (seen.is_sparse and seen.is_whole)))
         if self.log != "auto":
             self.log_ = bool(self.log)
         if self.log_ and low < 0 and not self.clip_:
@@ -110,25 +114,43 @@ class ExpressionScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
                 "logarithms already."
             )
         self.total_ = None
-        if is_sparse and self.log_:
-            totals = np.asarray(table.astype(np.float64).sum(axis=1)).ravel()
-            self.total_ = float(np.median(totals[totals > 0])) if (totals > 0).any() else 1.0
+        if seen.is_sparse and self.log_:
+            totals = seen.totals[seen.totals > 0]
+            self.total_ = float(np.median(totals)) if totals.size else 1.0
         return self
+
+    def _at_once(self, X: Any) -> Callable[..., Any]:
+        """How functions of all values are computed on a table in memory."""
+        table = self._read(X, reset=True)
+        return lambda function, join: function(table)
+
+    def _by_blocks(self, X: Any) -> Callable[..., Any]:
+        """The same on a Dask collection: by one pass over its blocks, whose results are joined."""
+        given_names(self, X, reset=True)
+        collection = Collection.of(X)
+        return lambda function, join: reduced(collection, partial(self._in_block, function=function), join)
+
+    def _in_block(self, block: Any, function: Callable[[Any], Any]) -> Any:
+        return function(self._read(block, reset=False) if block.shape[0] else np.empty(block.shape))
 
     def transform(self, X: Any) -> Any:
         """Make samples comparable as described above.
 
         Parameters
         ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+        X : array-like, sparse matrix, data frame or Dask collection of shape (n_samples, n_features)
             Samples with the same columns as in `fit`. Missing values are allowed in dense tables.
 
         Returns
         -------
         X_scaled : ndarray, sparse matrix or DataFrame of shape (n_samples, n_features)
-            Scaled samples; sparse if X is, and a DataFrame if X is one of pandas.
+            Scaled samples; sparse if X is, a DataFrame if X is one of pandas, and a Dask collection, computed when it
+            is needed, if X is one.
         """
         check_is_fitted(self)
+        if is_collection(X):
+            given_names(self, X, reset=False)
+            return mapped(X, self.transform)
         table = self._read(X, reset=False).astype(np.float64)
         is_sparse = scipy.sparse.issparse(table)
         values = table.data if is_sparse else table
@@ -165,10 +187,51 @@ class ExpressionScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             raise
 
 
-def is_skewed(table: Floats) -> bool:
-    """Whether the samples have a long right tail."""
+class Values(NamedTuple):
+    """What is known of all values of a table.
+
+    Whether zeros are not stored, the extremes (NaN if there are none), whether all are whole numbers, and the totals of
+    the samples.
+    """
+
+    is_sparse: bool
+    low: float
+    high: float
+    is_whole: bool
+    totals: Floats
+
+
+def values_seen(table: Any) -> Values:
+    """Look at the values of a table, or of a block of it."""
+    is_sparse = scipy.sparse.issparse(table)
+    values = table.data if is_sparse else table
+    low, high = (float(extreme.reduce(values, axis=None, initial=np.nan)) for extreme in (np.fmin, np.fmax))
+    # The others are needed for sparse tables only.
+    is_whole = is_sparse and bool((values == np.round(values)).all())
+    totals = np.asarray(table.astype(np.float64).sum(axis=1)).ravel() if is_sparse else np.empty(0)
+    return Values(is_sparse, low, high, is_whole, totals)
+
+
+def joined_values(one: Values, other: Values) -> Values:
+    """What is known of the values of two neighboring blocks."""
+    return Values(
+        one.is_sparse,
+        float(np.fmin(one.low, other.low)),
+        float(np.fmax(one.high, other.high)),
+        one.is_whole and other.is_whole,
+        joined_rows(one.totals, other.totals),
+    )
+
+
+def joined_rows(one: Floats, other: Floats) -> Floats:
+    """The numbers of the samples of two neighboring blocks."""
+    return np.concatenate([one, other])
+
+
+def skewness(table: Floats) -> Floats:
+    """How long the right tail of every sample is."""
     with np.errstate(all="ignore"):
-        return bool(np.nanmedian(skew(table, axis=1, nan_policy="omit")) > LEAST_SKEWNESS)
+        return np.asarray(skew(table, axis=1, nan_policy="omit"), dtype=np.float64)
 
 
 def scaled_samples(table: Floats) -> Floats:

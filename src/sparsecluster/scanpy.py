@@ -10,19 +10,27 @@ Only the package anndata is required, not scanpy itself.
 
 from __future__ import annotations
 
-from typing import Any
+import warnings
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any, Literal
 
 import numpy as np
 
+from ._blocks.collections import is_collection
 from ._search.curve import TuningCurve
+from ._utils.checks import check_choice, frames_in_package
 from ._utils.text import brief
 from ._version import __version__
+from .io.backed import in_blocks
 from .methods._clusters import NClusters
 from .methods._result import OUTLIER
 from .methods.sas import SASClustering
+from .preprocessing import EXPRESSION, ExpressionScaler
 
 # The category of cells in no cluster.
 NO_CLUSTER = "outlier"
+# The most cells that are loaded from a file to be drawn.
+MOST_SHOWN = 10_000
 # The columns of genes, by the attributes that they hold.
 COLUMNS = {"support_": "chosen", "core_support_": "core", "feature_scores_": "score"}
 
@@ -33,6 +41,7 @@ def sas(
     *,
     layer: str | None = None,
     use_highly_variable: bool | None = None,
+    preset: Literal["expression"] | None = None,
     key_added: str = "sas",
     copy: bool = False,
     **parameters: Any,
@@ -42,7 +51,8 @@ def sas(
     Parameters
     ----------
     adata : AnnData of shape (n_cells, n_genes)
-        Cells to cluster. A sparse matrix stays sparse.
+        Cells to cluster. A sparse matrix stays sparse. If the matrix is in a file (`backed="r"`) or a Dask array, it is
+        read in blocks of cells and never loaded as a whole.
     n_clusters : int, sequence of int or "auto", default="auto"
         Number of clusters. With several numbers, one of them is chosen; "auto" chooses among 2 to 10.
     layer : str, default=None
@@ -50,6 +60,9 @@ def sas(
     use_highly_variable : bool, default=None
         Whether to use only the genes marked in `adata.var["highly_variable"]`. By default, they are used if this column
         exists.
+    preset : "expression" or None, default=None
+        With "expression", the counts are normalized by `ExpressionScaler`, and the parameters of
+        `expression_clustering` are the default. `adata` keeps its counts.
     key_added : str, default="sas"
         Name under which the results are stored.
     copy : bool, default=False
@@ -82,13 +95,22 @@ def sas(
     """
     import pandas as pd
 
+    _check_place(adata, copy)
+    if preset is not None:
+        check_choice("preset", preset, ["expression"], " or None")
     adata = adata.copy() if copy else adata
     genes = _genes(adata, use_highly_variable)
-    X = _values(adata, layer)
-    found = SASClustering(n_clusters, **parameters).fit(X if genes.all() else X[:, genes])
-    outside = found.labels_ == OUTLIER
+    with _opened(_values(adata, layer)) as (X, notes):
+        for note in notes:
+            warnings.warn(note, UserWarning, stacklevel=frames_in_package())
+        X = X if genes.all() else X[:, np.flatnonzero(genes)]
+        if preset is not None:
+            X, parameters = ExpressionScaler().fit_transform(X), {**EXPRESSION, **parameters}
+        found = SASClustering(n_clusters, **parameters).fit(X)
+        labels = np.asarray(found.labels_)
+    outside = labels == OUTLIER
     names = [*map(str, range(found.n_clusters_)), *([NO_CLUSTER] if outside.any() else [])]
-    codes = np.where(outside, found.n_clusters_, found.labels_)
+    codes = np.where(outside, found.n_clusters_, labels)
     adata.obs[key_added] = pd.Categorical.from_codes(codes, pd.Index(names))
     for name, what in COLUMNS.items():
         column = f"{key_added}_{what}"
@@ -129,6 +151,27 @@ def _values(adata: Any, layer: str | None) -> Any:
     return adata.X if layer is None else adata.layers[layer]
 
 
+def _check_place(adata: Any, copy: bool) -> None:
+    """Refuse cells in a file to which results cannot be added, before the work begins."""
+    if getattr(adata, "isbacked", False) and adata.is_view:
+        raise ValueError(
+            "adata is a part of a file, to which no results can be added. Pass all cells of the file, load the part by "
+            "adata.to_memory(), or write it to a file of its own by adata.copy(filename)."
+        )
+    if copy and getattr(adata, "isbacked", False):
+        raise ValueError(
+            "copy=True needs cells in memory; adata is in a file. Use copy=False, which leaves the file as it is: the "
+            "results are added to obs, var and uns, which are in memory."
+        )
+
+
+def _opened(X: Any) -> AbstractContextManager[tuple[Any, list[str]]]:
+    """Open a matrix in a file as a Dask array, with notes; other matrices stay as they are."""
+    part = getattr(X, "group", X)
+    is_stored = type(part).__module__.partition(".")[0] == "h5py"
+    return in_blocks(part.file.filename, part.name) if is_stored else nullcontext((X, []))
+
+
 def _genes(adata: Any, use_highly_variable: bool | None) -> Any:
     has = "highly_variable" in adata.var
     if use_highly_variable and not has:
@@ -144,7 +187,8 @@ def plot(adata: Any, key: str = "sas", layer: str | None = None, axes: Any = Non
     Parameters
     ----------
     adata : AnnData of shape (n_cells, n_genes)
-        Cells with the results of `sas`.
+        Cells with the results of `sas`. Of cells in a file or in a Dask array, at most 10,000 are drawn, which are
+        chosen at random.
     key : str, default="sas"
         Name under which the results are stored, which was given as `key_added` to `sas`.
     layer : str, default=None
@@ -178,9 +222,14 @@ def plot(adata: Any, key: str = "sas", layer: str | None = None, axes: Any = Non
     order = {name: c for c, name in enumerate(sorted({*clusters} - {NO_CLUSTER}, key=lambda name: (len(name), name)))}
     order[NO_CLUSTER] = OUTLIER
     parameters = adata.uns.get(key, {}).get("params", {})
+    labels = np.array([order[name] for name in clusters], dtype=np.intp)
+    with _opened(_values(adata, layer)) as (X, _):
+        if is_collection(X):
+            shown = np.sort(np.random.default_rng(0).permutation(adata.n_obs)[:MOST_SHOWN])
+            X, labels = X[shown].compute(), labels[shown]
     view = view_of_numbers(
-        _values(adata, layer),
-        np.array([order[name] for name in clusters], dtype=np.intp),
+        X,
+        labels,
         adata.var[f"{key}_chosen"].to_numpy(dtype=bool),
         standardize=parameters.get("standardize") != "False",
     )

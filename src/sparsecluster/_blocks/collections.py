@@ -16,7 +16,7 @@ from .._data.content import Content, contents, holds_words
 from .._data.kinds import Dissimilarity
 from .._data.reading import encoded
 from .._utils.arrays import Labels, Subset
-from .memory import cut, slices
+from .memory import cut, slices_of
 from .sums import added, is_sparse
 from .watch import one_pass
 
@@ -95,6 +95,19 @@ def is_frame(X: Any) -> bool:
     return hasattr(X, "columns")
 
 
+def mapped(X: Any, function: Callable[[Any], Any]) -> Any:
+    """A collection whose blocks are function(block), of the same shape, in double precision."""
+    X = Collection.of(X).X
+    by = partial(unless_empty, function=function)
+    meta = X._meta.astype(np.float64)
+    return X.map_partitions(by, meta=meta) if is_frame(X) else X.map_blocks(by, dtype=np.float64, meta=meta)
+
+
+def unless_empty(block: Any, function: Callable[[Any], Any]) -> Any:
+    """A function of a block; a block without rows stays."""
+    return function(block) if block.shape[0] else block.astype(np.float64)
+
+
 @dataclass(frozen=True)
 class Encoder:
     """Turns a block as it is stored into codes; `kinds` is None for columns that all hold numbers."""
@@ -120,10 +133,12 @@ class Encoder:
 
 
 def by_row(block: Any) -> Any:
-    """A sparse block compressed by row, in which every value is stored once."""
-    rows = block.tocsr().astype(np.float64)
-    rows.sum_duplicates()
-    return rows
+    """A sparse block in double precision, compressed by row, with every value stored once; a copy only if need be."""
+    block = block.tocsr().astype(np.float64, copy=False)
+    if not block.has_canonical_format:
+        block = block.copy()
+        block.sum_duplicates()
+    return block
 
 
 def block_contents(block: Any, names: Sequence[str]) -> list[Content]:
@@ -145,7 +160,7 @@ def run(block: Any, encoder: Encoder, function: Callable[[Any], T]) -> T:
     """The sum of a function over slices of one block that stay in the cache."""
     codes = encoder(block)
     found: Any = None
-    for rows in slices(*codes.shape) or [slice(0, 0)]:
+    for rows in slices_of(codes) or [slice(0, 0)]:
         own = function(cut(codes, rows, None))
         found = own if found is None else added(found, own)
     return found

@@ -15,7 +15,7 @@ import scipy.sparse
 from .._data.arrange import ROUNDS, are_told_apart, order_of
 from .._data.source import blank_rows
 from .._kernels.order import column_fingerprints, mixed, row_fingerprints
-from .._kernels.sparse import sparse_fingerprints
+from .._kernels.stored import stored_column_prints, stored_row_prints
 from .._utils.arrays import Subset
 from .look import Look, Prints, bits_of
 from .sums import Counts, Moments, Scale, is_sparse, moments_of
@@ -45,7 +45,9 @@ class Fingerprints(NamedTuple):
         """The fingerprint of every row of a block of codes."""
         salts = mixed(self.prints)
         if is_sparse(block):
-            return compressed_prints(stored(block, self.columns), salts)
+            wide, used = np.zeros(block.shape[1], np.uint64), np.zeros(block.shape[1], bool)
+            wide[self.columns], used[self.columns] = salts, True
+            return np.asarray(stored_row_prints(block.data.view(np.uint64), block.indices, block.indptr, wide, used))
         rows = np.zeros(block.shape[0], np.uint64)
         row_fingerprints(self.bits(block), salts, rows)
         return rows
@@ -65,19 +67,6 @@ class Fingerprints(NamedTuple):
         for column, own in zip(self.names, sums, strict=True):
             np.add.at(own, places_of(block[:, column]), salts)
         return tuple(sums)
-
-
-def stored(block: Any, columns: Subset) -> Any:
-    """Some columns of a block compressed by row, without zeros among the stored values."""
-    part = block[:, columns].astype(np.float64)
-    part.eliminate_zeros()
-    return part
-
-
-def compressed_prints(part: Any, salts: Prints) -> Prints:
-    """The fingerprints of the rows or columns of a sparse matrix, depending on how it is compressed."""
-    places, starts = part.indices.astype(np.int64), part.indptr.astype(np.int64)
-    return np.asarray(sparse_fingerprints(part.data.view(np.uint64), places, starts, salts))
 
 
 def places_of(codes: Any) -> Subset:
@@ -115,7 +104,8 @@ def next_prints(block: Any, before: Fingerprints, names: dict[int, Prints]) -> P
     """The part of a block in the fingerprints of the columns in the next round."""
     salts = mixed(before.of_rows(block))
     if is_sparse(block):
-        return compressed_prints(stored(block, before.columns).tocsc(), salts)
+        own = stored_column_prints(block.data.view(np.uint64), block.indices, block.indptr, salts, block.shape[1])
+        return np.asarray(own[before.columns])
     prints = np.zeros(before.columns.size, np.uint64)
     column_fingerprints(before._replace(names=names).bits(block), salts, prints)
     return prints

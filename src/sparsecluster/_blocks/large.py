@@ -14,6 +14,7 @@ from .._data.source import ColumnTable, TableSource
 from .._data.source_sparse import SparseSource
 from .._utils.arrays import Subset
 from .features import BlockFeatures, Blocks, Layout
+from .look import stored_range
 from .memory import MemoryBlocks
 from .sums import Moments, Scale, is_sparse, moments_of
 
@@ -79,9 +80,7 @@ def large_in_memory(
     if isinstance(source, SparseSource):
         values = source.values.tocsr()
         values.sum_duplicates()
-        low, high = (
-            extreme.toarray().ravel().astype(np.float64) for extreme in (values.min(axis=0), values.max(axis=0))
-        )
+        low, high, _ = stored_range(values)
     else:
         values = source.table.values
         low, high = (extreme.reduce(values, axis=0).astype(np.float64) for extreme in (np.fmin, np.fmax))

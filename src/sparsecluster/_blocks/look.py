@@ -15,7 +15,7 @@ from .._data.content import Content, is_missing
 from .._data.kinds import Dissimilarity, SquaredEuclidean
 from .._data.metric import kind_for, refuse_names
 from .._kernels.order import column_fingerprints, mixed
-from .._kernels.sparse import sparse_fingerprints
+from .._kernels.stored import stored_column_prints, stored_extremes
 from .._utils.arrays import Floats, Table
 from .._utils.text import brief
 from .collections import block_contents, by_row, numbers_of, reduced
@@ -123,19 +123,22 @@ def of_numbers(table: Any, levels: dict[int, Levels]) -> Look:
 def of_stored(table: Any) -> Look:
     """The same for a block compressed by row, whose zeros are not stored."""
     n, p = table.shape
-    infinite = np.bincount(table.indices[~np.isfinite(table.data)], minlength=p)
-    low, high = (
-        np.asarray(extreme.toarray(), dtype=np.float64).ravel() for extreme in (table.min(axis=0), table.max(axis=0))
-    )
-    by_column = table.tocsc()
-    by_column.eliminate_zeros()
-    prints = sparse_fingerprints(
-        by_column.data.view(np.uint64),
-        by_column.indices.astype(np.int64),
-        by_column.indptr.astype(np.int64),
-        mixed(np.zeros(n, np.uint64)),
-    )
+    low, high, infinite = stored_range(table)
+    salts = mixed(np.zeros(n, np.uint64))
+    prints = stored_column_prints(table.data.view(np.uint64), table.indices, table.indptr, salts, p)
     return Look((n,), low, high, np.full(p, n, np.int64), infinite, prints, {})
+
+
+def stored_range(table: Any) -> tuple[Floats, Floats, Counts]:
+    """The extremes of the columns of a table compressed by row, NaN without rows, and the number of infinite values."""
+    n, p = table.shape
+    low, high = np.full(p, np.inf), np.full(p, -np.inf)
+    stored, infinite = np.zeros(p, np.int64), np.zeros(p, np.int64)
+    stored_extremes(table.data, table.indices, low, high, stored, infinite)
+    has_zeros = stored < n
+    np.minimum(low, 0.0, out=low, where=has_zeros)
+    np.maximum(high, 0.0, out=high, where=has_zeros)
+    return (low, high, infinite) if n else (np.full(p, np.nan), np.full(p, np.nan), infinite)
 
 
 def bits_of(part: Table) -> Prints:

@@ -17,6 +17,8 @@ T = TypeVar("T")
 
 # The number of values in a block: few enough to stay in the cache, enough to make the overhead of a call small.
 BLOCK_VALUES = 2**18
+# How many times as many values a sparse block stores: the sums of all its columns should be made for many rows at once.
+STORED_MORE = 8
 
 
 def slices(n_rows: int, n_columns: int) -> list[slice]:
@@ -25,9 +27,17 @@ def slices(n_rows: int, n_columns: int) -> list[slice]:
     return [slice(first, min(first + step, n_rows)) for first in range(0, n_rows, step)]
 
 
+def slices_of(values: Any) -> list[slice]:
+    """The rows of a table in blocks. What counts in a sparse table is what it stores, which is read only once."""
+    n, p = values.shape
+    return slices(n, values.nnz // max(n, 1) // STORED_MORE if is_sparse(values) else p)
+
+
 def cut(values: Any, rows: slice, columns: Subset | None) -> Any:
     """A block of a table: the given rows and columns, with the values of a row next to each other."""
-    block = values[rows] if columns is None else values[rows][:, columns]
+    # A slice of a sparse matrix is a copy.
+    block = values if (rows.start, rows.stop) == (0, values.shape[0]) else values[rows]
+    block = block if columns is None else block[:, columns]
     return block if is_sparse(block) else np.ascontiguousarray(block)
 
 
@@ -43,7 +53,7 @@ class MemoryBlocks:
         return int(self.values.shape[0])
 
     def _map(self, function: Callable[[Any], T], columns: Subset | None) -> list[T] | Any:
-        blocks = slices(*self.values.shape)
+        blocks = slices_of(self.values)
         n_jobs = min(joblib.effective_n_jobs(self.n_jobs), len(blocks))
         if n_jobs == 1:
             return (function(cut(self.values, rows, columns)) for rows in blocks)

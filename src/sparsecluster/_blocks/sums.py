@@ -172,10 +172,8 @@ def moments_of(block: Any, scale: Scale) -> Moments:
     if is_sparse(block):
         sum_stored_squares(block.data, block.indices, scale.unit, scale.low, scale.high, highs, lows, ends)
         # Zeros are not stored, but may be one of the ends.
-        stored = np.bincount(block.indices[block.data != 0], minlength=block.shape[1])
-        explicit = np.bincount(block.indices, minlength=block.shape[1]) - stored
         at_zero = (scale.low == 0.0) | (scale.high == 0.0)
-        ends += np.where(at_zero, block.shape[0] - stored - explicit, 0)
+        ends += np.where(at_zero, block.shape[0] - np.bincount(block.indices, minlength=block.shape[1]), 0)
     else:
         sum_squares(block, scale.origin, scale.unit, scale.low, scale.high, highs, lows, ends)
     return Moments(sums, whole(highs), whole(lows), whole(ends))

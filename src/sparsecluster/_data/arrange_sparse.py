@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 from scipy.sparse import csc_array, csc_matrix, csr_array, csr_matrix
 
 from .._kernels.order import mixed
 from .._kernels.sparse import sparse_fingerprints
+from .._kernels.stored import stored_column_prints
 from .._utils.arrays import Subset
 from .arrange import ROUNDS, Arrangement, are_told_apart, order_of
 
@@ -30,22 +31,19 @@ def tidy(matrix: ByColumn | ByRow, columns: Subset, samples: Subset | None = Non
 def sparse_arrangement(matrix: ByColumn | ByRow, columns: Subset) -> Arrangement:
     """`arrangement` of matrix.toarray()."""
     by_column = tidy(matrix, columns)
-    by_row = by_column.tocsr()
+    bits = by_column.data.astype(np.float64, copy=False).view(np.uint64)
+    places, starts = by_column.indices, by_column.indptr
     rows = np.zeros(matrix.shape[0], np.uint64)
     for _ in range(ROUNDS):
-        prints = _fingerprints(by_column, mixed(rows))
-        rows = _fingerprints(by_row, mixed(prints))
+        prints = sparse_fingerprints(bits, places, starts, mixed(rows))
+        # What is compressed by column is the transposed table compressed by row, so that no other copy is needed.
+        rows = stored_column_prints(bits, places, starts, mixed(prints), rows.size)
         if are_told_apart(prints, rows.size):
             break
     order = order_of(prints, lambda a: _key(by_column, a))
-    arranged = by_column[:, order].tocsr()
-    return Arrangement(order_of(rows, lambda i: _key(arranged, i)), columns[order], np.unique(rows).size)
-
-
-def _fingerprints(matrix: ByColumn | ByRow, salts: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
-    """Fingerprints of the columns or rows, depending on how the matrix is compressed."""
-    bits = matrix.data.astype(np.float64).view(np.uint64)
-    return sparse_fingerprints(bits, matrix.indices.astype(np.int64), matrix.indptr.astype(np.int64), salts)
+    # Copies that are made only if some rows have equal fingerprints.
+    arranged = cache(lambda: by_column[:, order].tocsr())
+    return Arrangement(order_of(rows, lambda i: _key(arranged(), i)), columns[order], np.unique(rows).size)
 
 
 def _key(matrix: ByColumn | ByRow, at: int) -> bytes:

@@ -134,12 +134,12 @@ def h5ad(source: Source, options: Options) -> Matrix:
     return matrix
 
 
-def check_stored(file: Any, source: Source) -> None:
-    """Check the shapes of the arrays in an HDF5 file against what is stored."""
+def check_stored(file: Any, source: Source, parts: tuple[str, ...] = ("X", "obs", "var")) -> None:
+    """Check the shapes of the arrays in an HDF5 file against what is stored, and the memory for those parts."""
     import h5py
 
     needed = 0
-    for part in ("X", "obs", "var"):
+    for part in parts:
         found: list[Any] = [file[part]] if isinstance(file[part], h5py.Dataset) else []
         if not found:
             file[part].visititems(lambda _, each, kept=found: kept.append(each))

@@ -178,11 +178,12 @@ def open_parts(
             "Reading a table in parts needs Dask. Install it with: pip install 'sparsecluster[dask,tables]'"
         ) from error
     files = files_of(given)
+    opener = opener_of(files)
     for file in files:
         if not Path(file).is_dir() and source_of(file, limit).size() == 0:
             raise FileError(f"{file} is empty.")
     try:
-        opened = opener_of(files)(files, options, limit)
+        opened = opener(files, options, limit)
         if not opened.pieces:
             raise FileError(f"{files[0]} contains no data: the parts have no rows.")
         notes, columns = list(opened.notes), opened.meta
