@@ -11,7 +11,7 @@ import time
 import pytest
 from typer.testing import CliRunner
 
-from sparsecluster.cli import app, errors, small
+from sparsecluster.cli import app, errors
 from sparsecluster.datasets import shifted_groups
 
 pd = pytest.importorskip("pandas")
@@ -298,7 +298,9 @@ def raising(monkeypatch):
         def fail(*given):
             raise error
 
-        monkeypatch.setattr(small, "described", fail)
+        # The module has the name of the command, which the package has in its place.
+        for name in ("described", "described_blocks"):
+            monkeypatch.setattr(sys.modules["sparsecluster.cli.info"], name, fail)
         monkeypatch.delenv(errors.DEBUG, raising=False)
 
     return make

@@ -32,6 +32,17 @@ not change, its files are replaced one by one. A folder with files that are not 
 with `--force` only. Single files, as of `predict` and `report`, are replaced as a whole as well; `--out -` is standard
 output.
 
+Several files, a folder, or a pattern in quotes such as `'part-*.parquet'` are parts of one table: Parquet files, CSV
+and other text files, which may be compressed, or Zarr arrays. All parts must have the same columns; the first that is
+different is named before the work begins. `fit` reads them block by block ([Tables larger than
+memory](guide/large.md#tables-larger-than-memory)), on the threads of `--jobs` or on a cluster (`--scheduler`), and
+does the same with one Parquet or CSV file that needs more memory than `--max-memory`. The result has
+`labels/part-00000.parquet`, ... in the place of `labels.csv`: one file per block with the columns `id`, if there are
+ids, `cluster`, and `alternative_0`, ... for other good clusterings. On a cluster, the workers read the parts and
+write the labels, so all of them must see the same disk. A table of at most 2,000 rows, and one for a method or an
+option that needs all samples at once, is read into memory if it fits, and has the usual files. Ids are compared
+within each block only.
+
 In the CSV files, text that a spreadsheet would take for a formula has an apostrophe in front. Files have the names of
 samples and features as they are; where names are printed, control characters are escaped, such as `\\x1b`.
 """

@@ -18,6 +18,7 @@ from .._data.reading import encoded
 from .._utils.arrays import Labels, Subset
 from .memory import cut, slices_of
 from .sums import added, is_sparse
+from .watch import one_pass
 
 T = TypeVar("T")
 
@@ -224,11 +225,13 @@ def reduced(
 
     step = delayed(partial(guarded, by=by), pure=False, traverse=False)
     level = [step(part) for part in collection.parts(columns)]
+    n_blocks = len(level)
     join = delayed(partial(combined, combine=combine), pure=False, traverse=False)
     while len(level) > 1:
         level = [join(level[first : first + FAN_IN]) for first in range(0, len(level), FAN_IN)]
     try:
-        (found,) = compute(level[0])
+        with one_pass(guarded.__name__, n_blocks):
+            (found,) = compute(level[0])
     except RefusedError as error:
         raise ValueError(str(error)) from None
     except Exception as error:

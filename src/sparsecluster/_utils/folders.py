@@ -33,12 +33,17 @@ STAYS = (errno.EBUSY, errno.EXDEV, errno.EACCES, errno.EPERM)
 TAKEN = (errno.ENOTEMPTY, errno.EEXIST)
 
 
+# The names of files that are written in parts.
+PART_FILE = re.compile(r"part-\d{5,}\.parquet")
+
+
 class Kind(NamedTuple):
     """What a command writes into a folder."""
 
     name: str  # as in "a result of fit"
     files: Collection[str]
     is_result: Callable[[Path], bool]  # whether a folder holds such a result
+    folder: str | None = None  # the name of a folder of parts among the files; "" if the files themselves are parts
 
 
 def check_place(folder: Path, kind: Kind, force: bool = False) -> None:
@@ -313,11 +318,15 @@ def _put_inside(new: Path, target: Path, kind: Kind) -> None:
 def _put_one_by_one(new: Path, target: Path, kind: Kind) -> None:
     """Replace single files, for a moment or after a power failure a mixture of two results; there is no other way."""
     names = os.listdir(new)
+    with os.scandir(target) as entries:
+        # What is under a temporary name may belong to another program that is at work.
+        old = [entry for entry in entries if _is_of(kind, entry)]
     for name in names:
+        if (new / name).is_dir():
+            # A folder cannot be replaced as long as it holds something.
+            _remove([entry for entry in old if entry.name == name])
         os.replace(new / name, target / name)
-    for name in set(kind.files) - set(names):
-        if not (target / name).is_dir():
-            (target / name).unlink(missing_ok=True)
+    _remove([entry for entry in old if entry.name not in names])
 
 
 # ---------------------------------------------------------------- what is left of an old folder
@@ -330,9 +339,28 @@ def _others(left: Path, target: Path, kind: Kind) -> list[str]:
 
 
 def _is_ours(entry: os.DirEntry[str], target: Path, kind: Kind) -> bool:
-    if entry.name in kind.files:
-        return not entry.is_dir(follow_symlinks=False)
-    return any(is_part(entry.name, re.escape(name)) for name in (*kind.files, target.name))
+    return _is_of(kind, entry) or any(is_part(entry.name, re.escape(name)) for name in (*kind.files, target.name))
+
+
+def _is_of(kind: Kind, entry: os.DirEntry[str]) -> bool:
+    """Whether a name in a folder is that of a result."""
+    if entry.is_dir(follow_symlinks=False):
+        return bool(kind.folder) and entry.name == kind.folder and holds_parts(Path(entry.path))
+    return entry.name in kind.files or (kind.folder == "" and PART_FILE.fullmatch(entry.name) is not None)
+
+
+def holds_parts(folder: Path) -> bool:
+    """Whether a folder holds nothing but files that are written in parts. It may be empty if a writer has begun."""
+    return all(PART_FILE.fullmatch(name) for name in os.listdir(folder))
+
+
+def _remove(entries: list[os.DirEntry[str]]) -> None:
+    for entry in entries:
+        if entry.is_dir(follow_symlinks=False):
+            shutil.rmtree(entry, ignore_errors=True)
+        else:
+            with suppress(FileNotFoundError):
+                os.unlink(entry)
 
 
 def _take_apart(left: Path, target: Path, kind: Kind) -> None:
@@ -340,12 +368,7 @@ def _take_apart(left: Path, target: Path, kind: Kind) -> None:
     for name in _others(left, target, kind):
         os.rename(left / name, _free(target / name))
     with os.scandir(left) as entries:
-        ours = [entry for entry in entries if _is_ours(entry, target, kind)]
-    for entry in ours:
-        if entry.is_dir(follow_symlinks=False):
-            shutil.rmtree(entry, ignore_errors=True)
-        else:
-            os.unlink(entry)
+        _remove([entry for entry in entries if _is_ours(entry, target, kind)])
     # If something was put there in the meantime, the next program finds it.
     with suppress(OSError):
         left.rmdir()

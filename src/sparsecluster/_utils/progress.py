@@ -49,21 +49,23 @@ class Progress:
         start = time.monotonic()
         try:
             for done, step in enumerate(steps, 1):
-                self._show(what, done, total, time.monotonic() - start)
+                self.show(what, done, total, time.monotonic() - start)
                 yield step
         finally:
-            self._clear()
+            self.clear()
 
-    def _show(self, what: str, done: int, total: int, elapsed: float) -> None:
+    def show(self, what: str, done: int, total: int, elapsed: float) -> None:
+        """Show that so many of all steps are done after so many seconds, unless it is too early or too soon again."""
         now = time.monotonic()
         if self._silent or now < self._begin or now < self._shown + REFRESH_SECONDS:
             return
-        left = elapsed / done * (total - done)
+        left = elapsed / max(done, 1) * (total - done)
         line = f"{visible(what)}: {done} of {total}" + (f", about {left:.0f} s left" if left >= 1 else "")
         whisper("\r" + line.ljust(self._width), end="")
         self._shown, self._width = now, len(line)
 
-    def _clear(self) -> None:
+    def clear(self) -> None:
+        """Remove what is shown."""
         if self._width:
             whisper("\r" + " " * self._width, end="\r")
             self._width = 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,12 +16,17 @@ from .scheduler import Scheduler, cluster
 if TYPE_CHECKING:
     from .._utils.journal import Journal
     from ..inspection import View
+    from ..io.parts import Parts
 
 
 @plainly
 def fit(
     data: Annotated[
-        str, typer.Argument(help="Table: CSV, TSV, Parquet, Feather, Excel, NumPy, H5AD or MTX; - for standard input.")
+        list[str],
+        typer.Argument(
+            help="Table: CSV, TSV, Parquet, Feather, Excel, NumPy, H5AD or MTX; - for standard input. Several files, a "
+            "folder or a pattern such as 'part-*.parquet' are parts of one table: Parquet, CSV or Zarr."
+        ),
     ],
     clusters: Annotated[
         str,
@@ -81,7 +87,7 @@ def fit(
         str | None,
         typer.Option(help="Memory that reading may take, such as 4GB; by default, 3/4 of the machine's memory."),
     ] = None,
-    out: Annotated[Path, typer.Option(help="Folder for the results.")] = Path("sparsecluster-result"),
+    out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the results.")] = Path("sparsecluster-result"),
     force: Annotated[
         bool, typer.Option("--force", help="Write into the folder even if it holds files that are not a result.")
     ] = False,
@@ -99,6 +105,9 @@ def fit(
     clusterings, and the curves by which the number of clusters (n_clusters.csv), of features (gap.csv, ...) and of core
     features (core.csv) were chosen. Of a curve with more than 1,000 values, about 1,000 are written.
 
+    A table in parts, or a Parquet or CSV file that is larger than the memory, is fitted in blocks of rows, and its
+    labels are written as labels/part-00000.parquet, ..., one file per block.
+
     A fit of more than a few seconds that was interrupted continues where it stopped when the same command is run again.
 
     Examples:
@@ -110,15 +119,20 @@ def fit(
       sparsecluster fit genes.tsv -k 4 --transpose --preset expression --out genes
 
       cat table.csv | sparsecluster fit - -k 2 --truth group --json
+
+      sparsecluster fit 'part-*.parquet' -k 5 --jobs -1 -o clusters
     """
     from .._utils.checks import check_choice
     from .._utils.folders import check_place
     from ..inspection import inspect
     from ..inspection.agreement import in_clusters
+    from ..io.limits import memory_limit
+    from ..io.parts import Parts
     from ..metrics import adjusted_rand_index, error_rate, rand_index
     from ..report import summarize
+    from .parts import check_options, fit_parts, fits_in_blocks, passes
     from .results import FIT
-    from .shared import clusters_of, command_line, load, prepared, preset_of, say, say_json
+    from .shared import clusters_of, command_line, load_or_open, prepared, preset_of, say, say_json
 
     asked = {
         "max_clusters": max_clusters,
@@ -137,8 +151,8 @@ def fit(
         check_choice("--preset", preset, list(PRESETS))
     estimator = _estimator(method, clusters_of(clusters), asked, given, preset)
     check_place(out, FIT, force)
-    with cluster(scheduler, jobs):
-        loaded = load(
+    with cluster(scheduler, jobs), ExitStack() as stack:
+        loaded = load_or_open(
             data,
             id_=id_,
             truth=truth,
@@ -150,24 +164,38 @@ def fit(
             decimal=decimal,
             max_memory=max_memory,
         )
-        preparation, told = preset_of(preset, loaded.X)
-        # The table is handed over, so that it is given up as soon as it is read.
-        tables, loaded = [loaded.X], loaded._replace(X=None)
-        found, reading, warned, journal = _fitted(estimator, prepared(tables.pop(), preparation))
-    if journal.n_reused and not quiet:
-        tell(f"This fit was interrupted before; {journal.n_reused} of its finished steps were used again.", err=True)
-    notes = [*loaded.notes, *told, *warned]
-    title = "Sparse clustering" if data == "-" else f"Clusters in {Path(data).name}"
-    view = inspect(found, reading, loaded.ids, loaded.names)
-    result = summarize(view, title=title, notes=notes, command=command_line())
-    if loaded.truth is not None:
-        known, labels = in_clusters(loaded.truth.to_numpy().astype(str), found.labels_)
-        result["truth"] = {
-            "rand": rand_index(known, labels),
-            "ari": adjusted_rand_index(known, labels),
-            "error": error_rate(known, labels),
-        }
-    files = write_results(out, found, view, result, preparation, report)
+        parts, preparation = None, None
+        told: list[str] = []
+        if isinstance(loaded, Parts):
+            check_options(preset)
+            stack.enter_context(passes(scheduler, jobs, given["verbose"]))
+            if fits_in_blocks(estimator, sum(loaded.check())):
+                parts = loaded
+            else:
+                loaded = loaded.loaded(memory_limit(max_memory))
+        if parts is not None:
+            found, view, warned, journal = fit_parts(estimator, parts)
+        else:
+            preparation, told = preset_of(preset, loaded.X)
+            # The table is handed over, so that it is given up as soon as it is read.
+            tables, loaded = [loaded.X], loaded._replace(X=None)
+            found, reading, warned, journal = _fitted(estimator, prepared(tables.pop(), preparation))
+            view = inspect(found, reading, loaded.ids, loaded.names)
+        if journal.n_reused and not quiet:
+            tell(
+                f"This fit was interrupted before; {journal.n_reused} of its finished steps were used again.", err=True
+            )
+        notes = [*loaded.notes, *told, *warned]
+        title = "Sparse clustering" if data == ["-"] else f"Clusters in {Path(data[0]).name}"
+        result = summarize(view, title=title, notes=notes, command=command_line())
+        if parts is None and loaded.truth is not None:
+            known, labels = in_clusters(loaded.truth.to_numpy().astype(str), found.labels_)
+            result["truth"] = {
+                "rand": rand_index(known, labels),
+                "ari": adjusted_rand_index(known, labels),
+                "error": error_rate(known, labels),
+            }
+        files = write_results(out, found, view, result, preparation, report, parts)
     journal.remove()
     if as_json:
         short = {key: result[key] for key in SHORT}
@@ -262,24 +290,36 @@ def _fitted(estimator: Any, X: Any) -> tuple[Any, Any, list[str], Journal]:
 
 
 def write_results(
-    out: Path, found: Any, view: View, result: dict[str, Any], preset: dict[str, Any] | None, report: bool
+    out: Path,
+    found: Any,
+    view: View,
+    result: dict[str, Any],
+    preset: dict[str, Any] | None,
+    report: bool,
+    parts: Parts | None = None,
 ) -> list[Path]:
-    """Write all files of a result into a new folder, which takes the place of an earlier result as a whole."""
+    """Write all files of a result into a new folder, which takes the place of an earlier result as a whole.
+
+    The labels of a table in parts are written in parts, and compared with the true groups while they are written.
+    """
     from .._utils.csv import frame_csv
     from .._utils.files import write
     from .._utils.folders import replaced
     from ..io.curves import thinned
     from ..io.models import ModelError, save_model
     from ..report import report_page
-    from .results import CURVE_FILES, FIT, alternatives_table, features_table, labels_table
+    from .parts import put_fitted_labels
+    from .results import CURVE_FILES, FIT, LABELS, alternatives_table, features_table, labels_table
 
     with replaced(out, FIT) as new:
-        files = [
-            write(new / "labels.csv", labels_table(view)),
-            write(new / "features.csv", features_table(view)),
-        ]
-        if view.alternatives:
-            files.append(write(new / "alternatives.csv", alternatives_table(view)))
+        if parts is None:
+            files = [write(new / "labels.csv", labels_table(view))]
+            if view.alternatives:
+                files.append(write(new / "alternatives.csv", alternatives_table(view)))
+        else:
+            files = [new / LABELS]
+            result |= put_fitted_labels(new / LABELS, found, parts)
+        files.append(write(new / "features.csv", features_table(view)))
         files += [
             write(new / CURVE_FILES[name], frame_csv(thinned(each).frame())) for name, each in view.curves.items()
         ]

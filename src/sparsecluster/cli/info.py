@@ -18,7 +18,10 @@ OF_NUMBERS = ("auto", "sqeuclidean", "manhattan", "euclidean")
 
 @plainly
 def info(
-    data: Annotated[str, typer.Argument(help="Table to read; - for standard input.")],
+    data: Annotated[
+        list[str],
+        typer.Argument(help="Table to read, or several files, a folder or a pattern; - for standard input."),
+    ],
     id_: Annotated[str | None, typer.Option("--id", help="Column with the names of the rows.")] = None,
     metric: Annotated[str, typer.Option(help="Dissimilarity; auto chooses it by the type of each column.")] = "auto",
     transpose: Annotated[bool, typer.Option("--transpose", help="The table has features in rows.")] = False,
@@ -37,14 +40,21 @@ def info(
       sparsecluster info table.csv
     """
     from ..io import read_blocks
-    from .shared import asked, console, load, say_json
+    from ..io.parts import are_parts
+    from .parts import described_parts
+    from .shared import asked, console, load, load_or_open, say_json
 
     options = {"sheet": sheet, "encoding": encoding, "max_memory": max_memory}
     is_whole = transpose or metric not in OF_NUMBERS
-    with nullcontext() if is_whole else read_blocks(data, **asked(id_, "", **options)) as stream:
-        loaded = stream or load(data, id_=id_, truth=None, drop="", transpose=transpose, **options)
-        columns, notes = described(loaded, metric) if stream is None else described_blocks(stream, metric)
-    n = len(loaded.ids)
+    if are_parts(data):
+        loaded = load_or_open(data, id_=id_, truth=None, drop="", transpose=transpose, **options)
+        n, columns = described_parts(loaded, metric)
+        notes = problems(columns)
+    else:
+        with nullcontext() if is_whole else read_blocks(data[0], **asked(id_, "", **options)) as stream:
+            loaded = stream or load(data[0], id_=id_, truth=None, drop="", transpose=transpose, **options)
+            columns, notes = described(loaded, metric) if stream is None else described_blocks(stream, metric)
+        n = len(loaded.ids)
     if as_json:
         say_json({"samples": n, "columns": columns, "notes": [*loaded.notes, *notes]})
         return
@@ -61,7 +71,7 @@ def info(
         cells = (
             column["name"],
             column["compared by"],
-            f"{'more than ' if 'more' in column else ''}{column['values']:,}",
+            f"{next((word for key, word in COUNTED.items() if key in column), '')}{column['values']:,}",
             f"{column['missing']:.0%}",
             column["example"],
         )
@@ -73,6 +83,8 @@ def info(
 
 # The number of columns that `info` lists, and the length at which their names and values are truncated.
 MOST_SHOWN, MOST_LETTERS = 40, 80
+# What is said of a number of different values that is not exact.
+COUNTED = {"more": "more than ", "least": "at least "}
 # The number of names in a note, and the share of missing values above which there is a note.
 MOST_NAMED, MOSTLY_MISSING = 5, 0.9
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from .errors import plainly, tell
+from .scheduler import Scheduler, cluster
 
 if TYPE_CHECKING:
     from ..io.models import SavedModel
@@ -19,7 +20,13 @@ if TYPE_CHECKING:
 @plainly
 def predict(
     model: Annotated[str, typer.Argument(help="File model.json written by `sparsecluster fit`.")],
-    data: Annotated[str, typer.Argument(help="Table with the same columns as in fit; - for standard input.")],
+    data: Annotated[
+        list[str],
+        typer.Argument(
+            help="Table with the same columns as in fit; - for standard input. Several files, a folder or a pattern "
+            "such as 'part-*.parquet' are parts of one table: Parquet, CSV or Zarr."
+        ),
+    ],
     id_: Annotated[str | None, typer.Option("--id", help="Column with the names of the rows.")] = None,
     drop: Annotated[str, typer.Option(help="Columns to leave out, separated by commas.")] = "",
     transpose: Annotated[bool, typer.Option("--transpose", help="The table has features in rows.")] = False,
@@ -29,29 +36,49 @@ def predict(
         str | None,
         typer.Option(help="Memory that reading may take, such as 4GB; by default, 3/4 of the machine's memory."),
     ] = None,
-    out: Annotated[Path | None, typer.Option(help="File to write; by default, or with -, standard output.")] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out", "-o", help="File to write, or a folder for parts; by default, or with -, standard output."
+        ),
+    ] = None,
+    force: Annotated[
+        bool, typer.Option("--force", help="Write into a folder even if it holds files that are not a result.")
+    ] = False,
+    jobs: Annotated[int, typer.Option(help="Number of threads that read parts. -1: all cores.")] = 1,
+    scheduler: Scheduler = None,
 ) -> None:
     """Assign the samples of a table to the nearest clusters of a model, based on the chosen features.
 
-    Columns that the model does not know are ignored.
+    Columns that the model does not know are ignored. The clusters of a table in parts are written as
+    part-00000.parquet, ... into a folder.
 
     Examples:
 
       sparsecluster predict result/model.json new.csv --out new-labels.csv
+
+      sparsecluster predict result/model.json 'part-*.parquet' --out labels
     """
     from .._utils.csv import csv_parts
     from .._utils.text import visible
     from ..io import read_blocks
     from ..io.models import read_model
-    from .shared import asked, load, put
+    from ..io.parts import are_parts
+    from .shared import asked, load, load_or_open, put
 
     saved = read_model(model)
     options = {"sheet": sheet, "encoding": encoding, "max_memory": max_memory}
+    if are_parts(data):
+        with cluster(scheduler, jobs):
+            parts = load_or_open(data, id_=id_, truth=None, drop=drop, transpose=transpose, **options)
+            _places(saved.names, parts.names, data[0])
+            _predict_parts(saved, parts, out, force, jobs, scheduler)
+        return
     # Files have the names as they are; on a terminal, control characters could do harm.
     is_file = out is not None and str(out) != "-"
-    with nullcontext() if transpose else read_blocks(data, **asked(id_, drop, **options)) as stream:
-        loaded: Any = stream or load(data, id_=id_, truth=None, drop=drop, transpose=transpose, **options)
-        places = _places(saved.names, loaded.names, data)
+    with nullcontext() if transpose else read_blocks(data[0], **asked(id_, drop, **options)) as stream:
+        loaded: Any = stream or load(data[0], id_=id_, truth=None, drop=drop, transpose=transpose, **options)
+        places = _places(saved.names, loaded.names, data[0])
         tables = [loaded.X] if stream is None else stream.frames()
         labels = _labels(saved, places, tables)
         rows = zip(loaded.ids if is_file else map(visible, loaded.ids), labels, strict=True)
@@ -93,3 +120,21 @@ def _labels(saved: SavedModel, places: list[int] | None, tables: Iterable[Any]) 
                 tell(f"Note: {where}{each.message}", err=True)
         first += len(labels)
         yield from labels.tolist()
+
+
+def _predict_parts(
+    saved: SavedModel, parts: Any, out: Path | None, force: bool, jobs: int, scheduler: str | None
+) -> None:
+    """Write the clusters of a table in parts into a folder."""
+    from .._utils.folders import check_place
+    from .parts import passes, predict_parts
+    from .results import PREDICT
+
+    if out is None or str(out) == "-":
+        raise ValueError("The clusters of a table in parts are written into a folder. Set it with --out.")
+    check_place(out, PREDICT, force)
+    with passes(scheduler, jobs, "auto"):
+        parts.check()
+        notes = predict_parts(saved, parts, out)
+    for note in (*parts.notes, *notes):
+        tell(f"Note: {note}", err=True)

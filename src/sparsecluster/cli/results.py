@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .._utils.csv import ROWS_AT_A_TIME, as_csv, csv_parts
-from .._utils.folders import Kind
+from .._utils.folders import Kind, holds_parts
 
 if TYPE_CHECKING:
     from ..inspection import View
@@ -44,7 +44,10 @@ def is_comparison(folder: Path) -> bool:
     return first == (b"method,", b"# Comparison\n")
 
 
-FIT = Kind("fit", FIT_FILES, is_fit)
+# The folder in a result of `fit` that has the labels of a table in parts.
+LABELS = "labels"
+FIT = Kind("fit", FIT_FILES, is_fit, LABELS)
+PREDICT = Kind("predict", (), holds_parts, "")
 COMPARE = Kind("compare", COMPARE_FILES, is_comparison)
 
 

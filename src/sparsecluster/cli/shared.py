@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -61,6 +61,15 @@ def asked(id_: str | None, drop: str, **options: Any) -> dict[str, Any]:
 
     left_out = tuple(name.strip() for name in drop.split(",") if name.strip())
     return {"id_column": id_, "drop": left_out, "options": Options(**options)}
+
+
+def load_or_open(
+    data: Sequence[str], *, id_: str | None, truth: str | None, drop: str, transpose: bool, **options: Any
+) -> Any:
+    """Read the user's table or, if it comes in parts or is larger than memory, open it."""
+    from ..io.parts import read_or_open
+
+    return read_or_open(data, truth=truth, transpose=transpose, **asked(id_, drop, **options))
 
 
 def prepared(X: Any, preset: Mapping[str, Any] | None) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
@@ -94,6 +95,41 @@ def inspect(
         "names": view.names if names is None else tuple(map(str, names)),
     }
     return replace(view, **named, alternatives=tuple(replace(each, **named) for each in view.alternatives))
+
+
+def inspect_sample(estimator: Fitted, sample: Reading, names: Sequence[Any] | None = None) -> View:
+    """Return a view of a clustering of very many samples, which shows a random sample of them.
+
+    Parameters
+    ----------
+    estimator : estimator of this package
+        Fitted estimator whose labels are not in memory.
+    sample : Reading
+        The random sample, read as in the fit.
+    names : sequence of n_features names, default=None
+        Names of the features; by default, those that `fit` has seen.
+
+    Returns
+    -------
+    View
+        The view, whose `sizes` are those of the clusters of all samples.
+    """
+    alternatives = getattr(estimator, "alternatives_", [])
+    shown = _with_labels_of(estimator, sample)
+    shown.alternatives_ = [replace(each, estimator=_with_labels_of(each.estimator, sample)) for each in alternatives]
+    ids = [f"drawn {number}" for number in range(1, shown.labels_.size + 1)]
+    view = inspect(shown, sample, ids, names)
+    sizes = [each._kept.sizes for each in (estimator, *(each.estimator for each in alternatives))]
+    others = [replace(each, all_sizes=own) for each, own in zip(view.alternatives, sizes[1:], strict=True)]
+    return replace(view, all_sizes=sizes[0], alternatives=tuple(others))
+
+
+def _with_labels_of(estimator: Any, sample: Reading) -> Any:
+    """Return a copy of an estimator with the labels of a sample."""
+    shown = copy.copy(estimator)
+    values = _values(estimator, estimator._kept.reader, sample)
+    shown.labels_ = estimator._kept.clusters.nearest(_columns_of(values, np.flatnonzero(estimator.support_)))
+    return shown
 
 
 def _read(estimator: Any, X: Any) -> View:

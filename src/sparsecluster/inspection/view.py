@@ -114,6 +114,8 @@ class View:
         Of an alternative, the criterion by which it was ranked, such as the gap statistic.
     outlier_scores : ndarray of shape (n_samples,) or None
         How far each sample is from the nearest cluster; only if samples could be left out of the clusters.
+    all_sizes : tuple of int or None
+        Number of samples in each cluster if the view shows only a random sample of them.
     alternatives : tuple of View
         Views of other good clusterings of the same samples.
     history : tuple or None
@@ -144,6 +146,7 @@ class View:
     curves: dict[str, TuningCurve] = field(default_factory=dict)
     criterion: float | None = None
     outlier_scores: Floats | None = None
+    all_sizes: tuple[int, ...] | None = None
     alternatives: tuple[View, ...] = ()
     history: tuple[Any, ...] | None = None
     method: str = ""
@@ -161,7 +164,12 @@ class View:
     @cached_property
     def sizes(self) -> Subset:
         """Number of samples in each cluster."""
-        return np.bincount(self.labels[~self.outliers])
+        return np.bincount(self.labels[~self.outliers]) if self.all_sizes is None else np.array(self.all_sizes)
+
+    @property
+    def n_samples(self) -> int:
+        """Number of samples, of which the view may show only some."""
+        return int(self.sizes.sum()) + self.n_outliers
 
     @property
     def n_clusters(self) -> int:

@@ -104,22 +104,23 @@ def check_piece(piece: Any) -> Any:
 # ---------------------------------------------------------------- the parts together
 
 
-def check_fitted(fitted: Mapping[str, Any]) -> tuple[int, int]:
-    """Check types and shapes of the fitted attributes, and return the numbers of columns and clusters."""
+def check_fitted(fitted: Mapping[str, Any], sizes: Any = None) -> tuple[int, int]:
+    """Check types and shapes of the fitted attributes, and return the numbers of columns and clusters.
+
+    A model without labels has the sizes of its clusters.
+    """
     for key in REQUIRED:
-        must(fitted.get(key) is not None, f"{key} is missing")
-    n, labels = fitted["n_features_in_"], fitted["labels_"]
+        must(fitted.get(key) is not None or (key == "labels_" and sizes is not None), f"{key} is missing")
+    n, labels = fitted["n_features_in_"], fitted.get("labels_")
     must(is_count(n), "the number of columns must be a whole number")
-    must(_has_form(labels, "i", [None]) and labels.size > 0, "labels_ must be an array of integers")
-    k = int(labels.max()) + 1
-    must(labels.min() >= -1 and 0 < k <= labels.size, "labels_ must number the clusters from 0")
-    sizes = {"n": n, "k": k, "m": labels.size, "*": None}
+    k, m = _sized(sizes) if labels is None else _counted(labels)
+    lengths = {"n": n, "k": k, "m": m, "*": None}
     for key, value in fitted.items():
         kind, _, shapes = FITTED[key].partition(" ")
         if value is None and key not in NEVER_NONE:
             continue
         if shapes:
-            allowed = [[sizes[each] for each in shape.split(",")] for shape in shapes.split(" or ")]
+            allowed = [[lengths[each] for each in shape.split(",")] for shape in shapes.split(" or ")]
             must(any(_has_form(value, kind, shape) for shape in allowed), f"{key} has the wrong type or shape")
         else:
             must(SIMPLE[kind](value), f"{key} must be a {kind}")
@@ -127,6 +128,21 @@ def check_fitted(fitted: Mapping[str, Any]) -> tuple[int, int]:
     must(names is None or all(isinstance(each, str) for each in names), "feature_names_in_ must be texts")
     must(fitted.get("n_clusters_", k) == k, "n_clusters_ must be the number of clusters")
     return n, k
+
+
+def _counted(labels: Any) -> tuple[int, int]:
+    """Return the numbers of clusters and of samples of labels."""
+    must(_has_form(labels, "i", [None]) and labels.size > 0, "labels_ must be an array of integers")
+    k = int(labels.max()) + 1
+    must(labels.min() >= -1 and 0 < k <= labels.size, "labels_ must number the clusters from 0")
+    return k, labels.size
+
+
+def _sized(sizes: Any) -> tuple[int, int]:
+    """Return the numbers of clusters and of samples of the sizes of clusters."""
+    is_list = isinstance(sizes, list) and len(sizes) > 0 and all(is_count(size) for size in sizes)
+    must(is_list, "sizes must be the number of samples in each cluster")
+    return len(sizes), sum(sizes)
 
 
 SIMPLE = {

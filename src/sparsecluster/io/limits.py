@@ -47,6 +47,10 @@ class FileError(ValueError):
         super().__init__(one_line(message))
 
 
+class TooLargeError(FileError):
+    """A file needs more memory than the limit."""
+
+
 def machine_memory() -> int:
     """Return the memory of the machine in bytes, or what a container may use of it."""
     known = []
@@ -107,7 +111,7 @@ def shown(size: float) -> str:
 def check_memory(needed: float, limit: int, name: str, advice: str = "") -> None:
     """Refuse a file that needs more memory than the limit, before any of it is taken."""
     if needed > limit:
-        raise FileError(
+        raise TooLargeError(
             f"Reading {name} needs about {shown(needed)} of memory, but the limit is {shown(limit)}. "
             f"{advice or 'Leave out columns'}, or raise the limit with --max-memory."
         )

@@ -118,10 +118,13 @@ def as_dict(estimator: Any) -> dict[str, Any]:
         raise ModelError(
             f"{name} cannot assign new samples to clusters, so it cannot be saved as a model. Save its labels instead."
         )
-    if not hasattr(estimator, "labels_"):
+    if not hasattr(estimator, "_kept"):
         raise ModelError(f"This {name} is not fitted yet. Call fit first.")
     kept: Kept = estimator._kept
     reader = kept.reader
+    # The labels of a table in blocks are not in memory, and there may be very many of them.
+    has_labels = isinstance(getattr(estimator, "labels_", None), np.ndarray)
+    fitted = [key for key in FITTED if hasattr(estimator, key) and (key != "labels_" or has_labels)]
     if not isinstance(reader, TableReader) or not reader.can_be_saved:
         raise ModelError(
             "A model that uses precomputed dissimilarities or a function of your own cannot be saved. Save its labels "
@@ -140,7 +143,8 @@ def as_dict(estimator: Any) -> dict[str, Any]:
         "n_features": int(kept.n_features),
         "n_left_out": int(kept.n_left_out),
         "clusters": _encoded(kept.clusters),
-        "fitted": {key: _encoded(getattr(estimator, key)) for key in FITTED if hasattr(estimator, key)},
+        "sizes": None if has_labels else [int(size) for size in kept.sizes],
+        "fitted": {key: _encoded(getattr(estimator, key)) for key in fitted},
     }
 
 
@@ -286,7 +290,8 @@ def _restored(entry: dict[str, Any]) -> SavedModel:
     estimator.set_params(**{key: value for key, value in given.items() if key in known})
     fitted = {key: _decoded(entry["fitted"][key]) for key in FITTED if key in entry["fitted"]}
     # The arrays in the file decide how many columns there are, before anything of that size is made.
-    n, k = check_fitted(fitted)
+    sizes = entry.get("sizes")
+    n, k = check_fitted(fitted, sizes)
     kinds = _read_kinds(entry["columns"], n)
     names, preset, clusters = entry["names"], entry["preset"], _decoded(entry["clusters"])
     names = unpacked_texts(names) if isinstance(names, dict) else names
@@ -306,10 +311,11 @@ def _restored(entry: dict[str, Any]) -> SavedModel:
     fitted = {"n_clusters_": k, "n_clusters_curve_": None, **fitted}
     for key, value in fitted.items():
         setattr(estimator, key, value)
-    labels = fitted["labels_"]
+    labels = fitted.get("labels_")
+    if labels is not None:
+        sizes = np.bincount(labels[labels >= 0]).tolist()
     reader = TableReader(names or DefaultNames(n), kinds, entry["has_words"])
-    sizes = tuple(np.bincount(labels[labels >= 0]).tolist())
-    estimator._kept = Kept(reader, clusters, *counts)._replace(sizes=sizes)
+    estimator._kept = Kept(reader, clusters, *counts)._replace(sizes=tuple(sizes or ()))
     try_out(estimator, kinds, entry["has_words"])
     return SavedModel(estimator, names, preset)
 

@@ -16,7 +16,7 @@ from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
-from .limits import FileError, check_memory, shown
+from .limits import FileError, TooLargeError, check_memory, shown
 
 # Functions that open compressed files, by extension.
 OPENERS: dict[str, Any] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
@@ -122,7 +122,7 @@ class Source(NamedTuple):
     def check_so_far(self, size: int, most: int) -> None:
         """Give up on a file of which more than `most` bytes were read."""
         if size > most:
-            raise FileError(
+            raise TooLargeError(
                 f"Reading {self.name} needs more than {shown(self.limit)} of memory, which is the limit. Leave out "
                 "columns, use another format, or raise the limit with --max-memory."
             )

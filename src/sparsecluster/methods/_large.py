@@ -65,12 +65,18 @@ def numbered_labels(block: Any, columns: Columns, clusters: Subset) -> Any:
 
 def fit_collection(estimator: Any, X: Any) -> Any:
     """Fit a Dask collection: in blocks, or in memory if it is small or the method needs all samples at once."""
-    with one_thread_blas():
-        large = estimator._in_blocks(X)
-        if large is not None:
-            return fit_by_sample(estimator, large)
-    estimator.fit(X.compute())
+    if fit_in_blocks(estimator, X) is None:
+        estimator.fit(X.compute())
     return estimator
+
+
+def fit_in_blocks(estimator: Any, X: Any) -> Large | None:
+    """Fit a Dask collection, and return what is in memory of it; None if it cannot be fitted in blocks."""
+    with one_thread_blas():
+        large: Large | None = estimator._in_blocks(X)
+        if large is not None:
+            fit_by_sample(estimator, large)
+    return large
 
 
 def in_blocks(estimator: Any, X: Any) -> Large | None:

@@ -13,7 +13,9 @@ from ._validation import names_of
 
 def summary_of(estimator: Any) -> str:
     """Describe a fitted estimator: its clusters, its features, and those with the highest scores."""
-    sizes, outside = estimator._kept.sizes, estimator.labels_.size - sum(estimator._kept.sizes)
+    sizes = estimator._kept.sizes
+    # A model of a table in blocks has the sizes of the clusters, but no labels.
+    outside = estimator.labels_.size - sum(sizes) if hasattr(estimator, "labels_") else 0
     chosen = np.flatnonzero(estimator.support_)
     ranked = chosen[np.argsort(-estimator.feature_scores_[chosen], kind="stable")]
     names, n_chosen = names_of(estimator), estimator._kept.n_chosen

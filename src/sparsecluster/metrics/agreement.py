@@ -45,8 +45,7 @@ def rand_index(truth: npt.ArrayLike, labels: npt.ArrayLike) -> float:
     >>> rand_index([0, 0, 1, 1], [0, 1, 0, 1])
     0.3333333333333333
     """
-    both, first, second, pairs = _pairs_together(truth, labels)
-    return (pairs - first - second + 2 * both) / pairs if pairs else 1.0
+    return _rand(*_pairs_together(truth, labels))
 
 
 def adjusted_rand_index(truth: npt.ArrayLike, labels: npt.ArrayLike) -> float:
@@ -75,11 +74,7 @@ def adjusted_rand_index(truth: npt.ArrayLike, labels: npt.ArrayLike) -> float:
     >>> adjusted_rand_index([0, 0, 1, 1], [0, 1, 0, 1])
     -0.5
     """
-    both, first, second, pairs = _pairs_together(truth, labels)
-    if both == first == second:
-        return 1.0
-    # The numerator and the denominator, each times the number of pairs, are whole numbers and therefore exact.
-    return 2 * (both * pairs - first * second) / ((first + second) * pairs - 2 * first * second)
+    return _adjusted_rand(*_pairs_together(truth, labels))
 
 
 def agreement_matrix(
@@ -139,9 +134,7 @@ def error_rate(truth: npt.ArrayLike, labels: npt.ArrayLike) -> float:
     >>> error_rate([0, 0, 0, 1], [0, 0, 1, 2])
     0.25
     """
-    table = contingency_matrix(*_codes(truth, labels))
-    matched = table[linear_sum_assignment(table, maximize=True)].sum()
-    return float(1.0 - matched / table.sum()) if table.size else 0.0
+    return _error(contingency_matrix(*_codes(truth, labels)))
 
 
 def symmetric_difference(useful: npt.ArrayLike, chosen: npt.ArrayLike) -> int:
@@ -173,13 +166,56 @@ def symmetric_difference(useful: npt.ArrayLike, chosen: npt.ArrayLike) -> int:
     return int(np.count_nonzero(useful != chosen))
 
 
+def measures_of(counts: npt.NDArray[np.int64]) -> dict[str, float]:
+    """Compute the Rand index, the adjusted Rand index and the error rate from counts, without the labels of samples.
+
+    Parameters
+    ----------
+    counts : ndarray of shape (n_groups, n_clusters)
+        The number of samples in each group and cluster.
+
+    Returns
+    -------
+    dict of str to float
+        The measures by the names "rand", "ari" and "error".
+
+    Examples
+    --------
+    >>> measures_of(np.array([[2, 0], [1, 1]]))
+    {'rand': 0.5, 'ari': 0.0, 'error': 0.25}
+    """
+    pairs = _pairs_in(counts.ravel(), counts.sum(axis=1), counts.sum(axis=0))
+    return {"rand": _rand(*pairs), "ari": _adjusted_rand(*pairs), "error": _error(counts)}
+
+
+def _rand(both: int, first: int, second: int, pairs: int) -> float:
+    return (pairs - first - second + 2 * both) / pairs if pairs else 1.0
+
+
+def _adjusted_rand(both: int, first: int, second: int, pairs: int) -> float:
+    if both == first == second:
+        return 1.0
+    # The numerator and the denominator, each times the number of pairs, are whole numbers and therefore exact.
+    return 2 * (both * pairs - first * second) / ((first + second) * pairs - 2 * first * second)
+
+
+def _error(table: npt.NDArray[np.int64]) -> float:
+    matched = table[linear_sum_assignment(table, maximize=True)].sum()
+    return float(1.0 - matched / table.sum()) if table.size else 0.0
+
+
 def _pairs_together(truth: npt.ArrayLike, labels: npt.ArrayLike) -> tuple[int, int, int, int]:
     """Count the pairs of samples that are together in both labelings, in the first, in the second, and all pairs."""
     rows, columns = _codes(truth, labels)
     cells = np.unique(rows * (columns.max(initial=0) + 1) + columns, return_counts=True)[1]
-    counts = (cells, np.bincount(rows), np.bincount(columns))
+    return _pairs_in(cells, np.bincount(rows), np.bincount(columns))
+
+
+def _pairs_in(*counts: npt.NDArray[np.integer]) -> tuple[int, int, int, int]:
+    """Count the same pairs, given the numbers of samples in cells, rows and columns of a table."""
+    n = int(counts[0].sum())
     both, first, second = (sum(count * (count - 1) // 2 for count in each.tolist()) for each in counts)
-    return both, first, second, rows.size * (rows.size - 1) // 2
+    return both, first, second, n * (n - 1) // 2
 
 
 def _codes(truth: npt.ArrayLike, labels: npt.ArrayLike) -> tuple[Codes, Codes]:

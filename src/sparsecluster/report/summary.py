@@ -66,7 +66,7 @@ def summarize(
     result: dict[str, Any] = {
         "title": title,
         "method": view.method,
-        "n_samples": int(view.labels.size),
+        "n_samples": view.n_samples,
         "n_features": len(view.names),
         "n_chosen": int(view.chosen.size),
         "sizes": view.sizes.tolist(),
@@ -206,7 +206,7 @@ def _samples(view: View) -> dict[str, Any]:
         if view.outlier_scores is not None:
             (row["outlier_score"],) = _rounded([view.outlier_scores[i]])
         rows.append(row)
-    return {"rows": rows, "left_out": int(view.labels.size - len(rows))}
+    return {"rows": rows, "left_out": view.n_samples - len(rows)}
 
 
 def _outliers(view: View) -> dict[str, Any]:
@@ -258,7 +258,7 @@ def _heatmap(view: View) -> dict[str, Any]:
         "features": shown.columns,
         "is_level": [level is not None for level in shown.levels],
         "singled_out": shown.singled_out.tolist(),
-        "left_out": [view.labels.size - shown.samples.size, shown.n_chosen - shown.n_features],
+        "left_out": [view.n_samples - shown.samples.size, shown.n_chosen - shown.n_features],
         "notes": [f"{note[0].upper()}{note[1:]}." for note in shown.notes],
         **{key: list(value) if isinstance(value, tuple) else value for key, value in colors.items()},
     }
