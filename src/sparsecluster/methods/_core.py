@@ -60,7 +60,7 @@ def with_core_of(
     estimator: SparseClusterer, found: Result, part: Part, ranked: Subset, rng: np.random.Generator
 ) -> Result:
     """Return the result with its core, which is sought on a part of the samples."""
-    least = vars(estimator)["core_agreement"]
+    least = vars(estimator).get("core_agreement", 0.9)
     problem = Problem(part.features, estimator._clusterer(part.features), found.n_clusters)
     core = find_core(problem, part.labels, part.ranked, float(least), rng)
     size = int(part.counts[core.subset.size - 1])

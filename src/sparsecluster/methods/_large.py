@@ -17,6 +17,7 @@ from .._blocks.features import BlockFeatures, BlockProblem
 from .._blocks.large import Large, kinds_of, large_in_memory
 from .._blocks.learn import large_collection
 from .._blocks.outcome import centers_of, profiles_by
+from .._blocks.watch import passes_shown
 from .._data.ranges import in_range
 from .._data.reading import Given, Reading
 from .._data.source import columns_of
@@ -72,7 +73,7 @@ def fit_collection(estimator: Any, X: Any) -> Any:
 
 def fit_in_blocks(estimator: Any, X: Any) -> Large | None:
     """Fit a Dask collection, and return what is in memory of it; None if it cannot be fitted in blocks."""
-    with one_thread_blas():
+    with one_thread_blas(), passes_shown(vars(estimator).get("verbose", "auto")):
         large: Large | None = estimator._in_blocks(X)
         if large is not None:
             fit_by_sample(estimator, large)
