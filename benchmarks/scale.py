@@ -93,8 +93,8 @@ def at_one_terabyte(taken):
     hours = 1000 * each["read"] / rate / 3600
     return (
         f"Worked out from this, and not measured: 1 TB as float64, that is {1e12 / P / 8:.3g} rows of {P} columns, has "
-        f"{each['read']:.1f} TB to read in {each['passes']} passes, which takes {hours:.1f} hours at {rate:.2f} GB/s on "
-        "two cores, and as many times less on a cluster as it reads faster. The labels take one more pass."
+        f"{each['read']:.1f} TB to read in {each['passes']} passes, which takes {hours:.1f} hours at {rate:.2f} GB/s "
+        "on two cores, and as many times less on a cluster as it reads faster. The labels take one more pass."
     )
 
 
