@@ -8,8 +8,9 @@ from scipy.stats import multivariate_normal
 
 from sparsecluster import RafteryDean, rand_index
 from sparsecluster.datasets import shifted_groups
+from sparsecluster.methods import _stepwise
 from sparsecluster.methods._result import NoClustersError
-from sparsecluster.methods._stepwise import Evidence, Stepwise
+from sparsecluster.methods._stepwise import Stepwise
 from tests.helpers.common import refuses
 from tests.helpers.gaussians import REFERENCE, evidence_of, model_covariances
 
@@ -105,16 +106,21 @@ def test_features_that_separate_only_together_are_found_from_the_other_end():
     assert rand_index(truth, found.labels_) == 1.0
 
 
+def recorded(monkeypatch):
+    """Return a list to which every set of features is added on which mixtures are fitted."""
+    fitted, of = [], _stepwise.best_mixture
+    monkeypatch.setattr(_stepwise, "best_mixture", lambda *given: fitted.append(given[-1]) or of(*given))
+    return fitted
+
+
 def test_no_mixture_is_fitted_twice(monkeypatch):
-    fitted, of = [], Evidence._fitted
-    monkeypatch.setattr(Evidence, "_fitted", lambda self, key, warm: fitted.append(key) or of(self, key, warm))
+    fitted = recorded(monkeypatch)
     fit(X)
     assert len(fitted) == len(set(fitted)) > 40
 
 
 def test_a_headlong_search_looks_at_fewer_features(monkeypatch):
-    fitted, of = [], Evidence._fitted
-    monkeypatch.setattr(Evidence, "_fitted", lambda self, key, warm: fitted.append(key) or of(self, key, warm))
+    fitted = recorded(monkeypatch)
     table = shifted_groups(mu=2.5, n_features=40, n_useful=4, seed=0).X
     counts = []
     for search in ("greedy", "headlong"):
