@@ -1,5 +1,6 @@
 """Cells in a file, or in a Dask array, are clustered in blocks, with the same result as in memory."""
 
+import json
 import sys
 import tracemalloc
 
@@ -10,6 +11,7 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 from helpers.blocks import N, counts, numbers
+from helpers.parts import ran
 
 import sparsecluster.io.backed as backed
 import sparsecluster.scanpy as ssc
@@ -296,3 +298,26 @@ def test_arranging_a_sparse_table_takes_little_more_than_one_copy_of_it():
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < 1.6 * (table.data.nbytes + table.indices.nbytes)
+
+
+# ---------------------------------------------------------------- on the command line
+
+
+@pytest.mark.filterwarnings(REWRITTEN)
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("preset", [[], ["--preset", "expression"]])
+def test_a_file_that_is_larger_than_the_memory_is_fitted_in_blocks(tmp_path, kind, preset):
+    table = sp.vstack([COUNTS, COUNTS])
+    adata = cells(KINDS[kind](table))
+    adata.obs["group"] = [f"g{i % 3}" for i in range(table.shape[0])]
+    adata.write_h5ad(tmp_path / "cells.h5ad")
+    options = ["-k", "3", "--truth", "group", "--drop", "gene7", *preset]
+    ran("fit", tmp_path / "cells.h5ad", *options, "-o", tmp_path / "whole")
+    ran("fit", tmp_path / "cells.h5ad", *options, "--max-memory", "1500kB", "-o", tmp_path / "blocks")
+    features = [(tmp_path / name / "features.csv").read_text() for name in ("whole", "blocks")]
+    assert features[0] == features[1]
+    whole, blocks = pd.read_csv(tmp_path / "whole/labels.csv"), pd.read_parquet(tmp_path / "blocks/labels")
+    assert whole["id"].tolist() == blocks["id"].tolist()
+    assert whole["cluster"].tolist() == blocks["cluster"].tolist()
+    truth = [json.loads((tmp_path / name / "summary.json").read_text())["truth"] for name in ("whole", "blocks")]
+    assert truth[0] == pytest.approx(truth[1])

@@ -63,6 +63,7 @@ TABLES = {
     "words with missing values": (words(missing=0.2), {}),
     "many equal rows": (numbers()[0][:, :4].round(), {}),
     "a chosen number of clusters": (numbers()[0], {"n_clusters": "auto", "max_clusters": 4}),
+    "the core": (numbers(p=30, useful=20)[0], {"rule": "core"}),
     "sparse": (counts(), {}),
 }
 

@@ -130,7 +130,7 @@ def fit(
     from ..io.parts import Parts
     from ..metrics import adjusted_rand_index, error_rate, rand_index
     from ..report import summarize
-    from .parts import check_options, fit_parts, fits_in_blocks, passes
+    from .parts import fit_parts, fits_in_blocks, passes
     from .results import FIT
     from .shared import clusters_of, command_line, load_or_open, prepared, preset_of, say, say_json
 
@@ -164,19 +164,19 @@ def fit(
             decimal=decimal,
             max_memory=max_memory,
         )
-        parts, preparation = None, None
-        told: list[str] = []
+        parts = None
         if isinstance(loaded, Parts):
-            check_options(preset)
+            stack.callback(loaded.close)
             stack.enter_context(passes(scheduler, jobs, given["verbose"]))
             if fits_in_blocks(estimator, sum(loaded.check())):
                 parts = loaded
             else:
                 loaded = loaded.loaded(memory_limit(max_memory))
+        preparation, told = preset_of(preset, loaded.X)
         if parts is not None:
-            found, view, warned, journal = fit_parts(estimator, parts)
+            parts = parts._replace(X=prepared(parts.X, preparation))
+            found, view, warned, journal = fit_parts(estimator, parts, preparation)
         else:
-            preparation, told = preset_of(preset, loaded.X)
             # The table is handed over, so that it is given up as soon as it is read.
             tables, loaded = [loaded.X], loaded._replace(X=None)
             found, reading, warned, journal = _fitted(estimator, prepared(tables.pop(), preparation))

@@ -10,8 +10,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .._utils.text import brief
-
 if TYPE_CHECKING:
     from .._utils.journal import Journal
     from ..inspection import View
@@ -55,8 +53,8 @@ def fits_in_blocks(estimator: Any, n_samples: int) -> bool:
     return is_possible and n_samples > estimator.subsample
 
 
-def fit_parts(estimator: Any, parts: Parts) -> Fitted:
-    """Fit a table in parts. A fit that was interrupted continues where it stopped."""
+def fit_parts(estimator: Any, parts: Parts, preset: dict[str, Any] | None = None) -> Fitted:
+    """Fit a table in parts, which a preset may have changed. A fit that was interrupted continues where it stopped."""
     from .._utils.journal import recorded
     from ..inspection._fitted import inspect_sample
     from ..methods._large import fit_in_blocks
@@ -64,7 +62,7 @@ def fit_parts(estimator: Any, parts: Parts) -> Fitted:
 
     # The table is not read for its name, but other files, and files that have changed, are another table.
     files = [state_of(Path(file)) for file in dict.fromkeys(parts.files)]
-    name = name_of("fit-parts", {**estimator.get_params(), "columns": parts.names}, files)
+    name = name_of("fit-parts", {**estimator.get_params(), "columns": parts.names, "preset": preset}, files)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
         with recorded(name) as journal:
@@ -270,12 +268,3 @@ def described_parts(parts: Parts, metric: str) -> tuple[int, list[dict[str, Any]
             }
         )
     return n, columns
-
-
-def check_options(preset: str | None) -> None:
-    """Refuse options that need the whole table in memory."""
-    if preset is not None:
-        raise ValueError(
-            f"--preset {brief(preset)} needs the whole table in memory, so it cannot be used with parts. Prepare the "
-            "parts beforehand, or give one file."
-        )

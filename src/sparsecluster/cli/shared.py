@@ -87,11 +87,12 @@ def preset_of(word: str | None, X: Any) -> tuple[dict[str, Any] | None, list[str
     """Return what a preset does to this table, as a dictionary and as notes."""
     if word is None:
         return None, []
+    from .._blocks.collections import Collection, is_collection
     from ..preprocessing import ExpressionScaler
 
     scaler = ExpressionScaler().fit(X)
     below = "negative values were set to 0, and " if scaler.clip_ else ""
-    if hasattr(X, "tocsr"):
+    if hasattr(X, "tocsr") or (is_collection(X) and Collection.of(X).is_sparse):
         counts = "each sample was scaled to the same total, and the values were transformed by log2(1 + x)"
         told = counts if scaler.log_ else "the values are no counts, so they were left unchanged"
     else:

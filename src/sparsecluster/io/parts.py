@@ -9,6 +9,7 @@ import glob
 import os
 from collections import Counter
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -17,6 +18,7 @@ from .._blocks.collections import RefusedError
 from .._utils.checks import listed
 from .._utils.text import brief
 from ._parts_arrow import open_parquet
+from ._parts_h5ad import GROUP, ID, open_cells
 from ._parts_shared import Opened
 from ._parts_text import is_packed, open_text
 from ._parts_zarr import is_zarr, open_zarr
@@ -31,6 +33,8 @@ OPEN: dict[str, Callable[[Sequence[str], Options, int], Opened]] = {
     **dict.fromkeys((".csv", ".tsv", ".txt", ".tab", ".dat"), open_text),
     ".zarr": lambda files, options, limit: open_zarr(files, limit),
 }
+# A file of this format may be read in blocks, but not be one of several parts.
+CELLS = ".h5ad"
 # Files in a folder of parts that hold no rows begin with these.
 NO_PARTS = (".", "_")
 
@@ -40,10 +44,10 @@ class Parts(NamedTuple):
 
     Attributes
     ----------
-    X : dask.dataframe.DataFrame
+    X : dask.dataframe.DataFrame or dask.array.Array
         The features.
     table : dask.dataframe.DataFrame
-        All columns.
+        All columns, or those that describe the rows of an array.
     names : list of str
         Names of the features.
     id_column, truth : str or None
@@ -54,8 +58,10 @@ class Parts(NamedTuple):
         An estimate of the memory, in bytes, that the whole table needs.
     notes : list of str
         Decisions made while the parts were opened, in full sentences.
-    checks : list of dask.delayed.Delayed
-        For each block, its check, which returns its number of rows.
+    checks : list of dask.delayed.Delayed or int
+        For each block, its number of rows, or its check, which returns it.
+    close : callable
+        Function to call when the table is no longer read.
     """
 
     X: Any
@@ -67,6 +73,7 @@ class Parts(NamedTuple):
     needed: float
     notes: list[str]
     checks: list[Any]
+    close: Callable[[], None] = ExitStack().close
 
     def check(self) -> list[int]:
         """Read all blocks once, refuse what is wrong with one of them, and return their numbers of rows."""
@@ -113,14 +120,24 @@ def read_or_open(
     try:
         return read_table(given[0], id_column=id_column, truth=truth, drop=drop, transpose=transpose, options=options)
     except TooLargeError as error:
-        if transpose or given[0] == "-" or is_packed(given[0]) or suffix_of(given[0]) not in OPEN:
+        if transpose or given[0] == "-" or is_packed(given[0]) or suffix_of(given[0]) not in (*OPEN, CELLS):
             raise
         try:
-            parts = opened()
+            parts = open_file(given[0], id_column, truth, drop, options) if suffix_of(given[0]) == CELLS else opened()
         except TooLargeError:
             raise error from None
         parts.notes.append("The table needs more memory than the limit, so it is read in blocks.")
         return parts
+
+
+def open_file(file: str, id_column: str | None, truth: str | None, drop: tuple[str, ...], options: Options) -> Parts:
+    """Open an H5AD file, whose matrix is read in blocks of rows."""
+    limit = memory_limit(options.max_memory)
+    loaded, table, lengths, stack = open_cells(source_of(file, limit), id_column, truth, drop)
+    known = None if truth is None else GROUP
+    files = [os.path.abspath(file)] * len(lengths)
+    names, notes, needed = list(loaded.names), loaded.notes, float("inf")
+    return Parts(loaded.X, table, names, ID, known, files, needed, notes, lengths, stack.close)
 
 
 def open_parts(

@@ -208,7 +208,8 @@ def on_all(estimator: Any, large: Large, features: BlockFeatures, found: Result)
         climbed.subset,
         k,
         attributes=attributes,
-        clusters=lambda order: profiles_by(features, centers.basis, climbed.subset, order.clusters),
+        # The core may have taken the place of the features by which the clusters were found.
+        clusters=lambda order: profiles_by(features, centers.basis, np.unique(order.chosen), order.clusters),
         scores=features.scores(centers, k),
     )
     return result if estimator.core_agreement is None else with_core_on(estimator, large, result)
