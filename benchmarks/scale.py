@@ -40,7 +40,9 @@ def write_parts(folder, n, p=P, useful=USEFUL, shift=SHIFT):
 def fit_parts(folder, *arguments):
     """Return what a fit in a process of its own took."""
     command = [sys.executable, "-m", "benchmarks.scale_run", str(folder), str(LIMIT), *map(str, arguments)]
-    return json.loads(subprocess.check_output(command, stderr=subprocess.DEVNULL).splitlines()[-1])
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout.splitlines()[-1])
 
 
 def by_size(folder):
