@@ -13,6 +13,8 @@ import numpy as np
 from sparsecluster._utils.markdown import markdown_table
 
 LONG, WIDE, TEXT = (1_000_000, 50), (200, 200_000), (5000, 1100)
+# The tables whose results are listed.
+SHOWN = ("long.parquet", "wide.npy")
 # Runs a command and prints its exit code, its duration in seconds and its peak memory in MiB.
 MEASURE = """
 import json, resource, subprocess, sys, time
@@ -73,26 +75,11 @@ def measured(*command):
 def commands(folder, name):
     """Yield the commands that are run on a file, and what each is called."""
     file, result = folder / name, folder / f"{name}-result"
+    run = ("-m", "sparsecluster")
     yield "read", ("-c", READ, file)
-    yield "info", ("-m", "sparsecluster", "info", file)
-    if name in FITTED:
-        size = FITTED[name]
-        fit = ("-m", "sparsecluster", "fit", file, "-k", "3", *size, "--out", result, "-q")
-        yield " ".join(["fit", *size]), fit
-    if name in (*FITTED, *PREDICTED):
-        yield "predict", ("-m", "sparsecluster", "predict", result / "model.json", file, "--out", folder / "labels.csv")
-
-
-# The tables that are fitted, with the number of features, and those to which a model of their first rows is applied.
-FITTED = {"text.csv": (), "wide.npy": ("-s", "10")}
-PREDICTED = ("long.parquet", "long.npy")
-
-
-def put_model(folder, name, shape):
-    """Fit a model to a few rows like those of a table."""
-    first = folder / f"first-{name}"
-    TABLES[name][2](first, table((min(3000, shape[0]), shape[1])))
-    measured("-m", "sparsecluster", "fit", first, "-k", "3", "-s", "10", "--out", folder / f"{name}-result", "-q")
+    yield "info", (*run, "info", file)
+    yield "fit", (*run, "fit", file, "-k", "3", "--out", result, "-q")
+    yield "predict", (*run, "predict", result / "model.json", file, "--out", folder / "labels.csv")
 
 
 def main(repeats=1):
@@ -103,9 +90,6 @@ def main(repeats=1):
         for name, (shape, width, put) in TABLES.items():
             put(folder / name, table(shape))
             put(tiny / name, table((60, 12)))
-            for place, own in ((folder, shape), (tiny, (60, 12))):
-                if name in PREDICTED:
-                    put_model(place, name, own)
             array = shape[0] * shape[1] * width / 2**20
             # What Python, its packages and compiled code take is the memory of the same command on a tiny table.
             base = {what: measured(*command)[1] for what, command in commands(tiny, name)}
@@ -115,7 +99,7 @@ def main(repeats=1):
                 size = f"{shape[0]:,} x {shape[1]:,}"
                 rows.append([name, size, what, f"{seconds:.1f}", f"{memory:.0f}", f"{taken / array:.2f}"])
             result = folder / f"{name}-result"
-            for file in sorted(result.iterdir()) if name in FITTED else ():
+            for file in sorted(result.iterdir()) if name in SHOWN else ():
                 sizes.append([name, file.name, f"{file.stat().st_size / 1e6:.2f}"])
             (folder / name).unlink()
     runs = "once" if repeats == 1 else f"{repeats} times"
