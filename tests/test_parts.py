@@ -54,6 +54,20 @@ def test_a_table_in_parts_has_the_result_of_the_table_in_memory(place, tmp_path,
     assert "random sample of 2,000 of 2,400 samples" in report
 
 
+def test_a_preset_prepares_a_table_in_parts_as_it_does_in_memory(tmp_path):
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(rng.lognormal(3.0, size=(2400, 12))).add_prefix("gene")
+    table.iloc[::3, :4] *= 5.0
+    table.to_parquet(tmp_path / "whole.parquet")
+    for number in range(4):
+        table[number * 600 : (number + 1) * 600].to_parquet(tmp_path / f"part-{number}.parquet")
+    options = ("-k", "2", "--preset", "expression")
+    ran("fit", tmp_path / "whole.parquet", *options, "-o", tmp_path / "whole")
+    ran("fit", tmp_path / "part-*.parquet", *options, "-o", tmp_path / "parts")
+    # Rows are scaled by sums whose last digits depend on the block.
+    pd.testing.assert_frame_equal(*(pd.read_csv(tmp_path / name / "features.csv") for name in ("whole", "parts")))
+
+
 def test_several_names_and_a_folder_are_parts_in_the_order_given(place, tmp_path):
     table = made_table()
     (tmp_path / "folder").mkdir()

@@ -146,10 +146,8 @@ def test_names_that_are_no_parts_are_refused_with_what_to_do(place, monkeypatch,
     assert words in str(caught.value)
 
 
-def test_options_that_need_the_whole_table_are_refused(place):
-    pattern = place / "?.parquet"
-    assert "--preset" in refused("fit", pattern, *QUICK, "--preset", "expression", "-o", place / "out")
-    assert "--transpose" in refused("fit", pattern, *QUICK, "--transpose", "-o", place / "out")
+def test_parts_cannot_be_transposed(place):
+    assert "--transpose" in refused("fit", place / "?.parquet", *QUICK, "--transpose", "-o", place / "out")
 
 
 # ---------------------------------------------------------------- results

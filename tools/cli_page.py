@@ -36,7 +36,7 @@ Several files, a folder, or a pattern in quotes such as `'part-*.parquet'` are p
 and other text files, which may be compressed, or Zarr arrays. All parts must have the same columns; the first that is
 different is named before the work begins. `fit` reads them block by block ([Tables larger than
 memory](guide/large.md#tables-larger-than-memory)), on the threads of `--jobs` or on a cluster (`--scheduler`), and
-does the same with one Parquet or CSV file that needs more memory than `--max-memory`. The result has
+does the same with one Parquet, CSV or H5AD file that needs more memory than `--max-memory`. The result has
 `labels/part-00000.parquet`, ... in the place of `labels.csv`: one file per block with the columns `id`, if there are
 ids, `cluster`, and `alternative_0`, ... for other good clusterings. On a cluster, the workers read the parts and
 write the labels, so all of them must see the same disk. A table of at most 2,000 rows, and one for a method or an

@@ -105,7 +105,7 @@ def fit(
     clusterings, and the curves by which the number of clusters (n_clusters.csv), of features (gap.csv, ...) and of core
     features (core.csv) were chosen. Of a curve with more than 1,000 values, about 1,000 are written.
 
-    A table in parts, or a Parquet or CSV file that is larger than the memory, is fitted in blocks of rows, and its
+    A table in parts, or a Parquet, CSV or H5AD file larger than the memory, is fitted in blocks of rows, and its
     labels are written as labels/part-00000.parquet, ..., one file per block.
 
     A fit of more than a few seconds that was interrupted continues where it stopped when the same command is run again.
