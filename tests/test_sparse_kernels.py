@@ -15,12 +15,12 @@ from sparsecluster._kernels.sparse import (
     own_sparse,
     seed_sparse,
     shuffle_samples,
-    sparse_fingerprints,
     sparse_gram,
     sparse_rows,
     sparse_scores,
     sum_sparse,
 )
+from sparsecluster._kernels.stored import stored_row_prints
 from tests import naive
 from tests.helpers.sparse import PASSES, K, as_columns, as_rows, both_of, compressed, random_sparse
 
@@ -204,5 +204,5 @@ def test_fingerprints_are_those_of_the_twin():
         (sparse.csc_array(table), row_salts, table.T),
     ):
         values, places, starts = compressed(matrix)
-        found = sparse_fingerprints(values.view(np.uint64), places, starts, salts)
+        found = stored_row_prints(values.view(np.uint64), places, starts, salts, np.ones(salts.size, bool))
         assert found.tolist() == naive.row_fingerprints(dense, salts)

@@ -9,8 +9,7 @@ import numpy as np
 from scipy.sparse import csc_array, csc_matrix, csr_array, csr_matrix
 
 from .._kernels.order import mixed
-from .._kernels.sparse import sparse_fingerprints
-from .._kernels.stored import stored_column_prints
+from .._kernels.stored import stored_column_prints, stored_row_prints
 from .._utils.arrays import Subset
 from .arrange import ROUNDS, Arrangement, are_told_apart, order_of
 
@@ -34,9 +33,10 @@ def sparse_arrangement(matrix: ByColumn | ByRow, columns: Subset) -> Arrangement
     bits = by_column.data.astype(np.float64, copy=False).view(np.uint64)
     places, starts = by_column.indices, by_column.indptr
     rows = np.zeros(matrix.shape[0], np.uint64)
+    every = np.ones(rows.size, bool)
     for _ in range(ROUNDS):
-        prints = sparse_fingerprints(bits, places, starts, mixed(rows))
         # What is compressed by column is the transposed table compressed by row, so that no other copy is needed.
+        prints = stored_row_prints(bits, places, starts, mixed(rows), every)
         rows = stored_column_prints(bits, places, starts, mixed(prints), rows.size)
         if are_told_apart(prints, rows.size):
             break

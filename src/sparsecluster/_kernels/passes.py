@@ -13,10 +13,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from ._jit import kernel, step_by_step
+from ._jit import inline, kernel, step_by_step
 
 # 2^26, the number of units of `high` in 1, and of units of `low` in one of `high`.
 SPLIT = 67108864.0
+
+
+@inline
+def add_split(highs, lows, a, t):
+    """Add t = 2^26 u, which is split in two, to the sums of column a."""
+    high = np.rint(t)
+    highs[a] += high
+    lows[a] += np.rint((t - high) * SPLIT)
 
 
 @step_by_step
@@ -30,10 +38,7 @@ def sum_numbers(codes, origin, unit, labels, highs, lows, seen):
         for a in range(codes.shape[1]):
             x = np.float64(codes[i, a])
             is_seen = x == x
-            t = (x - origin[a]) * unit[a] * SPLIT if is_seen else 0.0
-            high = np.rint(t)
-            highs[c, a] += high
-            lows[c, a] += np.rint((t - high) * SPLIT)
+            add_split(highs[c], lows[c], a, (x - origin[a]) * unit[a] * SPLIT if is_seen else 0.0)
             seen[c, a] += 1.0 if is_seen else 0.0
 
 
@@ -44,10 +49,7 @@ def sum_squares(codes, origin, unit, least, most, highs, lows, ends):
         for a in range(codes.shape[1]):
             x = np.float64(codes[i, a])
             u = (x - origin[a]) * unit[a] if x == x else 0.0
-            t = u * u * SPLIT
-            high = np.rint(t)
-            highs[a] += high
-            lows[a] += np.rint((t - high) * SPLIT)
+            add_split(highs, lows, a, u * u * SPLIT)
             ends[a] += 1.0 if x == least[a] or x == most[a] else 0.0
 
 
@@ -58,10 +60,7 @@ def sum_stored(values, columns, starts, unit, labels, highs, lows, seen):
         c = labels[i]
         for t in range(starts[i], starts[i + 1]):
             a = columns[t]
-            scaled = np.float64(values[t]) * unit[a] * SPLIT
-            high = np.rint(scaled)
-            highs[c, a] += high
-            lows[c, a] += np.rint((scaled - high) * SPLIT)
+            add_split(highs[c], lows[c], a, np.float64(values[t]) * unit[a] * SPLIT)
             seen[c, a] += 1.0
 
 
@@ -72,10 +71,7 @@ def sum_stored_squares(values, columns, unit, least, most, highs, lows, ends):
         a = columns[t]
         x = np.float64(values[t])
         u = x * unit[a]
-        scaled = u * u * SPLIT
-        high = np.rint(scaled)
-        highs[a] += high
-        lows[a] += np.rint((scaled - high) * SPLIT)
+        add_split(highs, lows, a, u * u * SPLIT)
         ends[a] += 1.0 if x == least[a] or x == most[a] else 0.0
 
 

@@ -20,7 +20,7 @@ from .moves import (
     reassign,
     settle_seed,
 )
-from .order import mix, shuffle_columns
+from .order import shuffle_columns
 
 # ---------------------------------------------------------------- by row: K-means
 
@@ -249,21 +249,3 @@ def shuffle_samples(samples, starts, n, streams, seed):
         for t in range(starts[a], starts[a + 1]):
             moved[t] = place[samples[t]]
     return moved
-
-
-@kernel
-def sparse_fingerprints(bits, places, starts, salts):
-    """For every compressed row or column, the sum of mix(bits ^ salt) over all its places, including the zeros."""
-    zeros = np.empty_like(salts)
-    all_zero = np.uint64(0)
-    for i in range(salts.size):
-        # All bits of 0.0 are zero.
-        zeros[i] = mix(salts[i])
-        all_zero += zeros[i]
-    prints = np.empty(starts.size - 1, np.uint64)
-    for a in range(prints.size):
-        total = all_zero
-        for t in range(starts[a], starts[a + 1]):
-            total += mix(bits[t] ^ salts[places[t]]) - zeros[places[t]]
-        prints[a] = total
-    return prints

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from .errors import plainly, tell
+from .options import Encoding, Id, MaxMemory, Sheet
 from .scheduler import Scheduler, cluster
 
 
@@ -25,16 +26,13 @@ def compare(
     truth: Annotated[str | None, typer.Option(help="Column with the true groups, only used for comparison.")] = None,
     methods: Annotated[str, typer.Option(help="Names separated by commas, or all; see `sparsecluster methods`.")] = "",
     repeats: Annotated[int, typer.Option(help="Number of fits per method, with different seeds.", min=1)] = 3,
-    id_: Annotated[str | None, typer.Option("--id", help="Column with the names of the rows.")] = None,
+    id_: Id = None,
     metric: Annotated[str, typer.Option(help="Dissimilarity; auto chooses it by the type of each column.")] = "auto",
     transpose: Annotated[bool, typer.Option("--transpose", help="The table has features in rows.")] = False,
-    sheet: Annotated[str | None, typer.Option(help="Sheet of an Excel file; by default, the first.")] = None,
+    sheet: Sheet = None,
     drop: Annotated[str, typer.Option(help="Columns to leave out, separated by commas.")] = "",
-    encoding: Annotated[str | None, typer.Option(help="Encoding of a text file; by default, UTF-8.")] = None,
-    max_memory: Annotated[
-        str | None,
-        typer.Option(help="Memory that reading may take, such as 4GB; by default, 3/4 of the machine's memory."),
-    ] = None,
+    encoding: Encoding = None,
+    max_memory: MaxMemory = None,
     out: Annotated[
         Path | None, typer.Option(help="Folder for comparison.csv, agreement.csv and comparison.md.")
     ] = None,

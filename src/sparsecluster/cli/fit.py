@@ -11,6 +11,7 @@ import typer
 
 from .._utils.text import brief
 from .errors import plainly, tell
+from .options import Encoding, Id, MaxMemory, Sheet
 from .scheduler import Scheduler, cluster
 
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ def fit(
     rule: Annotated[
         str | None, typer.Option(help="max (largest gap), or 1se (fewest features within one standard error of it).")
     ] = None,
-    id_: Annotated[str | None, typer.Option("--id", help="Column with the names of the rows.")] = None,
+    id_: Id = None,
     truth: Annotated[str | None, typer.Option(help="Column with the true groups, only used for comparison.")] = None,
     drop: Annotated[str, typer.Option(help="Columns to leave out, separated by commas.")] = "",
     transpose: Annotated[
@@ -79,14 +80,11 @@ def fit(
         str | None,
         typer.Option(help="expression: prepare the samples of gene-expression data, and select the core genes."),
     ] = None,
-    sheet: Annotated[str | None, typer.Option(help="Sheet of an Excel file; by default, the first.")] = None,
-    encoding: Annotated[str | None, typer.Option(help="Encoding of a text file; by default, UTF-8.")] = None,
+    sheet: Sheet = None,
+    encoding: Encoding = None,
     delimiter: Annotated[str | None, typer.Option(help="Delimiter of a text file; detected by default.")] = None,
     decimal: Annotated[str | None, typer.Option(help="Decimal sign of a text file; detected by default.")] = None,
-    max_memory: Annotated[
-        str | None,
-        typer.Option(help="Memory that reading may take, such as 4GB; by default, 3/4 of the machine's memory."),
-    ] = None,
+    max_memory: MaxMemory = None,
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the results.")] = Path("sparsecluster-result"),
     force: Annotated[
         bool, typer.Option("--force", help="Write into the folder even if it holds files that are not a result.")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from .errors import plainly, tell
+from .options import Encoding, Id, MaxMemory, Sheet
 
 if TYPE_CHECKING:
     from ..io import Stream
@@ -22,15 +23,12 @@ def info(
         list[str],
         typer.Argument(help="Table to read, or several files, a folder or a pattern; - for standard input."),
     ],
-    id_: Annotated[str | None, typer.Option("--id", help="Column with the names of the rows.")] = None,
+    id_: Id = None,
     metric: Annotated[str, typer.Option(help="Dissimilarity; auto chooses it by the type of each column.")] = "auto",
     transpose: Annotated[bool, typer.Option("--transpose", help="The table has features in rows.")] = False,
-    sheet: Annotated[str | None, typer.Option(help="Sheet of an Excel file; by default, the first.")] = None,
-    encoding: Annotated[str | None, typer.Option(help="Encoding of a text file; by default, UTF-8.")] = None,
-    max_memory: Annotated[
-        str | None,
-        typer.Option(help="Memory that reading may take, such as 4GB; by default, 3/4 of the machine's memory."),
-    ] = None,
+    sheet: Sheet = None,
+    encoding: Encoding = None,
+    max_memory: MaxMemory = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
     """Show how a table is read: how columns are compared, missing values, constant columns and possible problems.

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from .errors import plainly, tell
+from .options import Encoding, Id, MaxMemory, Sheet
 from .scheduler import Scheduler, cluster
 
 if TYPE_CHECKING:
@@ -27,15 +28,12 @@ def predict(
             "such as 'part-*.parquet' are parts of one table: Parquet, CSV or Zarr."
         ),
     ],
-    id_: Annotated[str | None, typer.Option("--id", help="Column with the names of the rows.")] = None,
+    id_: Id = None,
     drop: Annotated[str, typer.Option(help="Columns to leave out, separated by commas.")] = "",
     transpose: Annotated[bool, typer.Option("--transpose", help="The table has features in rows.")] = False,
-    sheet: Annotated[str | None, typer.Option(help="Sheet of an Excel file; by default, the first.")] = None,
-    encoding: Annotated[str | None, typer.Option(help="Encoding of a text file; by default, UTF-8.")] = None,
-    max_memory: Annotated[
-        str | None,
-        typer.Option(help="Memory that reading may take, such as 4GB; by default, 3/4 of the machine's memory."),
-    ] = None,
+    sheet: Sheet = None,
+    encoding: Encoding = None,
+    max_memory: MaxMemory = None,
     out: Annotated[
         Path | None,
         typer.Option(

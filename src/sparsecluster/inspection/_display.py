@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import Any, ClassVar, Self
 
 from ._fitted import Fitted, inspect
 from .view import View
 
 
-class Display:
+class Display(ABC):
     """A figure of a fitted clustering, with its data behind `frame` and its picture behind `plot`."""
 
     # Whether the table is drawn, or only what the fit found in it.
@@ -34,6 +35,6 @@ class Display:
         return cls.from_view(inspect(estimator, X if cls._needs_table else None), *args, **options)
 
     @classmethod
+    @abstractmethod
     def from_view(cls, view: View, *args: Any, **options: Any) -> Self:
         """Make the display from a view; each display says what else it takes."""
-        raise NotImplementedError

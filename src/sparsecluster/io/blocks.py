@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -39,7 +40,7 @@ class Rest(NamedTuple):
     others: Frame
 
 
-class Blocks:
+class Blocks(ABC):
     """A table that is read in blocks of rows.
 
     Attributes
@@ -59,10 +60,11 @@ class Blocks:
     def __init__(self, names: Sequence[str], n_rows: int, notes: list[str] | None = None) -> None:
         self.names, self.n_rows, self.notes = names, n_rows, notes or []
 
+    @abstractmethod
     def arrays(self, places: Sequence[int]) -> Iterator[Table]:
         """Yield the columns of numbers in blocks of rows."""
-        raise NotImplementedError
 
+    @abstractmethod
     def read(self, start: Callable[[Sequence[int]], Take]) -> Rest:
         """Read all rows once, and return what is not numbers.
 
@@ -72,7 +74,6 @@ class Blocks:
             It is called with the positions of the columns of numbers and returns what takes their blocks. It may be
             called again, to take all blocks of fewer columns, if one of them turns out to hold words.
         """
-        raise NotImplementedError
 
     def whole(self) -> tuple[Table, Rest]:
         """Read all rows into one array, and return it with what is not numbers."""
