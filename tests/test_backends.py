@@ -8,6 +8,7 @@ import threading
 import joblib
 import numpy as np
 import pytest
+from sklearn.base import clone
 from threadpoolctl import threadpool_info, threadpool_limits
 
 import sparsecluster._utils.parallel
@@ -24,7 +25,8 @@ ESTIMATORS = [SASClustering(3, n_permutations=3), SparseKMeans(3, n_permutations
 def answer(estimator, n_jobs=1):
     """All that a fit says, to the last bit, also where a small table would use one thread."""
     sparsecluster._utils.parallel.THREADS_PAY = 0
-    found = estimator.set_params(n_jobs=n_jobs).fit(X)
+    # A copy, because two threads must not fit one object.
+    found = clone(estimator).set_params(n_jobs=n_jobs).fit(X)
     parts = (found.labels_, found.support_, found.feature_scores_, found.gap_curve_.score)
     return [part.tobytes() for part in parts]
 
@@ -90,6 +92,7 @@ def test_the_limit_of_one_thread_holds_until_the_last_has_left():
 def test_the_limit_holds_for_libraries_that_were_loaded_later():
     code = """
 import numpy
+from sklearn.base import clone
 from threadpoolctl import threadpool_info, threadpool_limits
 from sparsecluster._utils.blas import one_thread_blas
 with one_thread_blas():
