@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -93,7 +94,14 @@ def _distributed() -> Any:
 
 def _connected(distributed: Any, address: str) -> Any:
     """Return a client of the scheduler at an address."""
+    async def ask() -> None:
+        security = distributed.Security().get_connection_args("client")
+        comm = await distributed.comm.connect(address, timeout=PATIENCE_SECONDS, **security)
+        await comm.close()
+
     try:
+        # A client that cannot connect would stay the one to which everything computed later is sent.
+        asyncio.run(ask())
         return distributed.Client(address, timeout=PATIENCE_SECONDS)
     except (OSError, ValueError, TypeError) as error:
         raise ConnectionError(
