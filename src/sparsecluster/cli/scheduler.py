@@ -94,6 +94,7 @@ def _distributed() -> Any:
 
 def _connected(distributed: Any, address: str) -> Any:
     """Return a client of the scheduler at an address."""
+
     async def ask() -> None:
         security = distributed.Security().get_connection_args("client")
         comm = await distributed.comm.connect(address, timeout=PATIENCE_SECONDS, **security)
