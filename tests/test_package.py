@@ -28,6 +28,7 @@ LAYERS = """
 __init__  __main__
 cli  scanpy  extend
 report  experiments
+evidence
 inspection  io
 preprocessing
 methods

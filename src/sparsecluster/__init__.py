@@ -11,6 +11,7 @@ __all__ = [
     "IFPCA",
     "METHODS",
     "PROCLUS",
+    "Assessment",
     "Comparison",
     "ExpressionScaler",
     "IIFLearn",
@@ -33,6 +34,7 @@ __all__ = [
     "XieMixture",
     "__version__",
     "adjusted_rand_index",
+    "assess",
     "compare_methods",
     "error_rate",
     "expression_clustering",
@@ -46,6 +48,7 @@ __all__ = [
 
 if TYPE_CHECKING:
     from ._search.curve import TuningCurve
+    from .evidence import Assessment, assess
     from .inspection.compare import Comparison, compare_methods
     from .io.models import load_model, save_model
     from .methods.cosa import COSA
@@ -75,6 +78,8 @@ if TYPE_CHECKING:
 
 # The modules of the public names. They are imported at first use, because scikit-learn and Numba take a second.
 _HOMES = {
+    "Assessment": "evidence",
+    "assess": "evidence",
     "Comparison": "inspection.compare",
     "ExpressionScaler": "preprocessing",
     "TuningCurve": "_search.curve",

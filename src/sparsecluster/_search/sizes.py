@@ -123,12 +123,15 @@ def path_reference(
 
     def one_copy(features: Features, own_rng: np.random.Generator) -> Floats:
         copy = problem._replace(features=features)
-        if subsets is None:
-            init = "shrinking" if effort.init == "auto" else effort.init
-            return search_sizes(copy, own_rng, init=init, n_init=max(1, effort.starts(COPY_PATHS))).objective
-        return subsets.best_objective(copy, own_rng)
+        return path_objective(copy, own_rng, effort) if subsets is None else subsets.best_objective(copy, own_rng)
 
     return on_copies(problem.features, seeds, rng, one_copy, workers)
+
+
+def path_objective(problem: Problem, rng: np.random.Generator, effort: Effort = USUAL_EFFORT) -> Floats:
+    """The best objective of every size, with the effort that is made for a permuted copy."""
+    init = "shrinking" if effort.init == "auto" else effort.init
+    return search_sizes(problem, rng, init=init, n_init=max(1, effort.starts(COPY_PATHS))).objective
 
 
 class NestedSubsets:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from typing import Any
 
 # Control characters of both kinds and DEL, line and paragraph separators, marks that turn the direction of the text
 # around them, and halves of characters, which stand for the bytes of file names that are not valid UTF-8.
@@ -95,3 +97,13 @@ def shortened(name: str, longest: int = LONGEST_NAME) -> str:
     text = visible(" ".join(name.split()))
     text = " ".join("".join(letter if letter.isprintable() else " " for letter in text).split())
     return text if len(text) <= longest else text[: longest - 1].rstrip() + "…"
+
+
+def enumerated(numbers: Sequence[Any], form: str = ",") -> str:
+    """Return numbers as words.
+
+    >>> enumerated([1000, 2, 3])
+    '1,000, 2 and 3'
+    """
+    words = [f"{number:{form}}" for number in numbers]
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"

@@ -58,10 +58,10 @@ def compare(
     from .._utils.files import write
     from .._utils.folders import check_place, replaced
     from .._utils.journal import recorded
+    from .._utils.resume import name_of
     from ..inspection.compare import USUAL, compare_methods
     from ..methods.registry import METHODS
     from .results import COMPARE
-    from .resume import name_of
     from .shared import clusters_of, load
 
     n_clusters = clusters_of(clusters)

@@ -273,7 +273,7 @@ def _fitted(estimator: Any, X: Any) -> tuple[Any, Any, list[str], Journal]:
     import warnings
 
     from .._utils.journal import recorded
-    from .resume import name_of
+    from .._utils.resume import name_of
 
     name = name_of("fit", {**estimator.get_params(), "method": type(estimator).__name__}, X)
     with warnings.catch_warnings(record=True) as caught:

@@ -56,9 +56,9 @@ def fits_in_blocks(estimator: Any, n_samples: int) -> bool:
 def fit_parts(estimator: Any, parts: Parts, preset: dict[str, Any] | None = None) -> Fitted:
     """Fit a table in parts, which a preset may have changed. A fit that was interrupted continues where it stopped."""
     from .._utils.journal import recorded
+    from .._utils.resume import name_of
     from ..inspection._fitted import inspect_sample
     from ..methods._large import fit_in_blocks
-    from .resume import name_of
 
     # The table is not read for its name, but other files, and files that have changed, are another table.
     files = [state_of(Path(file)) for file in dict.fromkeys(parts.files)]

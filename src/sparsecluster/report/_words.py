@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from .._utils.checks import NAMES_SHOWN, and_more
-from .._utils.text import LONGEST_IN_SENTENCE, shortened
+from .._utils.text import LONGEST_IN_SENTENCE, enumerated, shortened
 
 # There is a warning if a cluster is smaller than this, if a larger share of the features is chosen, or if the clusters
 # explain a smaller share of them.
@@ -29,7 +28,7 @@ def sentences(result: dict[str, Any]) -> list[str]:
     features = result["features"]
     told = [
         _choice_of_clusters(result),
-        f"There are {len(result['sizes'])} clusters, with {listed(result['sizes'])} samples.",
+        f"There are {len(result['sizes'])} clusters, with {enumerated(result['sizes'])} samples.",
         _outside(result["outliers"]["rows"], result["n_outliers"]),
         _features(result),
         f"The clusters explain {result['explained']:.0%} of the variation of the chosen features on average.",
@@ -42,16 +41,6 @@ def sentences(result: dict[str, Any]) -> list[str]:
     return [sentence for sentence in told if sentence]
 
 
-def listed(numbers: Sequence[Any], form: str = ",") -> str:
-    """Return numbers as words.
-
-    >>> listed([1000, 2, 3])
-    '1,000, 2 and 3'
-    """
-    words = [f"{number:{form}}" for number in numbers]
-    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
-
-
 def _choice_of_clusters(result: dict[str, Any]) -> str | None:
     curve = result["curves"]["clusters"]
     if curve is None:
@@ -59,7 +48,7 @@ def _choice_of_clusters(result: dict[str, Any]) -> str | None:
     # Some criteria compare with a single cluster, which is never chosen.
     tried = sorted(int(k) for k in (*curve["values"], *curve["unusable"]) if k > 1)
     is_range = len(tried) > 2 and tried == list(range(tried[0], tried[-1] + 1))
-    among = f"{tried[0]} to {tried[-1]}" if is_range else listed(tried)
+    among = f"{tried[0]} to {tried[-1]}" if is_range else enumerated(tried)
     criterion = CRITERIA.get(curve["criterion"], curve["criterion"])
     return f"Number of clusters: {len(result['sizes'])}, chosen among {among} by {criterion}."
 
@@ -107,8 +96,8 @@ def _alternatives(others: list[dict[str, Any]]) -> str | None:
     if not others:
         return None
     there = "is another good clustering" if len(others) == 1 else f"are {len(others)} other good clusterings"
-    based = listed([each["n_chosen"] for each in others])
-    agreement = listed([round(each["agreement"], 2) + 0.0 for each in others], ".2f")
+    based = enumerated([each["n_chosen"] for each in others])
+    agreement = enumerated([round(each["agreement"], 2) + 0.0 for each in others], ".2f")
     return (
         f"There {there} of the same samples, based on {based} features; agreement with this one (adjusted Rand index): "
         f"{agreement}."

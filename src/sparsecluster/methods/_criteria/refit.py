@@ -63,10 +63,15 @@ class Refit(NamedTuple):
     @classmethod
     def like(cls, estimator: Any, found: Result, *, few_starts: bool = False) -> Refit:
         """Return the method with the values that were tuned for a result. The estimator itself is not changed."""
+        return cls.with_values(estimator, tuned_values(found), few_starts=few_starts)
+
+    @classmethod
+    def with_values(cls, estimator: Any, tuned: Mapping[str, Any], *, few_starts: bool = False) -> Refit:
+        """Return the method with the given values of its tuning parameters."""
         given = estimator.get_params(deep=False)
         starts = {"n_init": FEW_STARTS} if few_starts and is_auto(given.get("n_init")) else {}
         others = {"n_jobs": 1, "verbose": False, "n_alternatives": 0, **without_array(estimator)}
-        return cls(changed(estimator, {**tuned_values(found), **starts, **others}))
+        return cls(changed(estimator, {**tuned, **starts, **others}))
 
     def __call__(self, reading: Reading | None, k: int, rng: np.random.Generator) -> Result | None:
         """Fit a table. None if it has fewer than k distinct samples, or if the method finds no clusters in it."""
@@ -87,9 +92,13 @@ class Refit(NamedTuple):
 
 def tuned_values(found: Result) -> dict[str, Any]:
     """Return the values of all parameters that were tuned for a result."""
-    held = {name: found.attributes.get(attribute) for name, attribute in TUNED.items()}
-    named = {name: getattr(value, "chosen", value) for name, value in held.items() if value is not None}
-    return {"n_features_to_select": found.subset.size, **named}
+    return {"n_features_to_select": found.subset.size, **tuned_in(found.attributes)}
+
+
+def tuned_in(attributes: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the values of the parameters in `TUNED`, from the attributes that hold them or their tuning curves."""
+    held = {name: attributes.get(attribute) for name, attribute in TUNED.items()}
+    return {name: getattr(value, "chosen", value) for name, value in held.items() if value is not None}
 
 
 def changed(estimator: Any, parameters: Mapping[str, Any]) -> Any:

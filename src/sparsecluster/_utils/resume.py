@@ -1,4 +1,4 @@
-"""Continuing a long command that was interrupted."""
+"""The name of a long computation, under which it is continued after an interruption."""
 
 from __future__ import annotations
 

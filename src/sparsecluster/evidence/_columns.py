@@ -1,0 +1,69 @@
+"""The columns of a reading as numbers that can be compared: normal scores, with the levels of nominal columns apart."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from .._data.reading import Reading
+from .._data.source import MatrixSource
+from .._utils.arrays import Floats, Subset
+from ._copies import normal_scores
+
+# No more values than this are held in memory as normal scores.
+MOST_VALUES = 200_000_000
+
+
+class Columns(NamedTuple):
+    """The columns of a reading, with samples and columns in the order of the source.
+
+    Attributes
+    ----------
+    values : ndarray of shape (n_samples, n_columns)
+        The codes, NaN where a value is missing.
+    scores : ndarray of shape (n_samples, n_columns)
+        Their normal scores, in which equal values are equal; of nominal columns, the codes.
+    owners : ndarray of shape (n_columns,)
+        The feature of every column.
+    is_nominal : ndarray of shape (n_columns,), dtype=bool
+        Whether the codes of a column are names of levels.
+    """
+
+    values: Floats
+    scores: Floats
+    owners: Subset
+    is_nominal: npt.NDArray[np.bool_]
+
+    def broken_ties(self, rng: np.random.Generator) -> Floats:
+        """Normal scores in which equal values are put in a random order, so that every column is normal."""
+        ranked = self.values.copy()
+        for j in np.flatnonzero(self.is_nominal).tolist():
+            ranked[:, j] = by_frequency(ranked[:, j])
+        return normal_scores(ranked, rng)
+
+
+def columns_of(reading: Reading) -> Columns | None:
+    """Return the columns; None if the features are matrices, which have no values, or if there are too many values."""
+    source = reading.source
+    n_values = source.samples.size * source.columns.size
+    if isinstance(source, MatrixSource) or n_values > MOST_VALUES:
+        return None
+    looked = [source.look(a, source.samples, source.samples) for a in source.columns.tolist()]
+    values = np.column_stack([np.asarray(each, dtype=np.float64) for each in looked])
+    is_nominal = np.array([source.kind(a).codes_are_names for a in source.columns.tolist()], bool)
+    scores = normal_scores(values)
+    scores[:, is_nominal] = values[:, is_nominal]
+    return Columns(values, scores, source.owners, is_nominal)
+
+
+def by_frequency(codes: Floats) -> Floats:
+    """Number the levels by how frequent they are, because their names have no order; equally frequent ones by code."""
+    seen = ~np.isnan(codes)
+    names, places, counts = np.unique(codes[seen], return_inverse=True, return_counts=True)
+    ranks = np.empty(names.size)
+    ranks[np.lexsort((names, -counts))] = np.arange(names.size)
+    numbered = np.full(codes.size, np.nan)
+    numbered[seen] = ranks[places]
+    return numbered

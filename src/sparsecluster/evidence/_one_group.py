@@ -1,0 +1,123 @@
+"""The test of one group: whether held-out samples fall into groups along the directions that separate the clusters.
+
+Under the null hypothesis, the samples are one group whose features depend on each other in any way that a Gaussian
+copula describes: trends, blocks and common factors. After every feature is replaced by its normal scores, the samples
+are then one multivariate normal group, and so is their projection on any direction that was found without them. The
+test is therefore made on samples that were held out: for every fold, the method is fitted to the other samples, the
+held-out samples are projected on the direction from the rest to each cluster, and the projections of all folds are
+tested for more than one group. Their distribution under the null hypothesis does not depend on the covariance, so no
+covariance has to be estimated.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+
+from .._kernels.groups import group_gains
+from .._utils.arrays import Floats, Subset
+from ._parts import Part
+
+# Simulated normal samples, and the seed of the simulation, which depends on nothing else.
+N_SIMULATED, SEED = 2000, 0
+# A group on a line has at least so many samples, and at least this share of them.
+LEAST_SAMPLES, LEAST_SHARE = 3, 0.05
+# The largest number of places at which groups may end.
+MOST_CUTS = 100
+# The least number of samples for which the test says something.
+LEAST_TESTED = 10
+
+
+def projections(parts: list[Part | None], scores: Floats, owners: Subset, k: int) -> Floats:
+    """Project every sample on the direction to each cluster, as it was found without this sample.
+
+    Parameters
+    ----------
+    parts : list of Part or None
+        Fits to all samples but one fold. Every sample is held out by one of them.
+    scores : ndarray of shape (n_samples, n_columns)
+        Normal scores, NaN where a value is missing.
+    owners : ndarray of shape (n_columns,)
+        The feature of every column.
+    k : int
+        Number of clusters.
+
+    Returns
+    -------
+    ndarray of shape (n_samples, n_directions)
+        One direction for two clusters, which have the same, or else k; NaN if a sample has no observed value.
+    """
+    n, n_directions = len(scores), 1 if k == 2 else k
+    placed = np.full((n, n_directions), np.nan)
+    for part in parts:
+        if part is None:
+            continue
+        out = np.delete(np.arange(n), part.places)
+        used = np.isin(owners, part.subset)
+        inside, held_out = scores[part.places][:, used], scores[out][:, used]
+        seen, known = ~np.isnan(held_out), np.nan_to_num(inside)
+        for c in range(n_directions):
+            own = part.labels == c
+            if own.all() or not own.any():
+                continue
+            direction = known[own].mean(axis=0) - known[~own].mean(axis=0)
+            # What is seen of a direction has length one, so that missing values do not shrink a projection.
+            length = np.sqrt(seen @ direction**2)
+            with np.errstate(invalid="ignore", divide="ignore"):
+                placed[out, c] = np.nan_to_num(held_out) @ direction / length
+    return placed
+
+
+def p_value(placed: Floats) -> float | None:
+    """The p-value of one group, from the projections on one or several directions; None if there are too few samples.
+
+    The p-values of the directions are combined as p = 1/2 - arctan(mean tan((1/2 - p_c) pi)) / pi (Liu and Xie, 2020),
+    which holds for directions that depend on each other.
+    """
+    each = [alone for alone in map(p_of_direction, placed.T) if alone is not None]
+    if not each:
+        return None
+    mean = float(np.mean(np.tan((0.5 - np.array(each)) * np.pi)))
+    return float(0.5 - np.arctan(mean) / np.pi)
+
+
+def p_of_direction(values: Floats) -> float | None:
+    """The p-value of one direction: the share of normal samples that fall into groups at least as clearly."""
+    values = np.sort(values[np.isfinite(values)])
+    if values.size < LEAST_TESTED or values[-1] - values[0] <= 0:
+        return None
+    null = null_gains(values.size)
+    found = ((gains(values) - null.mean) / null.spread).max()
+    return float((1 + (null.largest >= found).sum()) / (1 + null.largest.size))
+
+
+def gains(values: Floats) -> Floats:
+    """How much better two, and three, normal groups on a line describe the sorted values than one.
+
+    For groups that are intervals with shares pi_g and a common variance, this is the largest value of
+
+        (1/2) log(total / within) + sum_g pi_g log pi_g
+
+    over all intervals with at least a few samples: the log likelihood ratio per sample, in which each sample belongs to
+    the group of its interval.
+    """
+    n = values.size
+    least = max(LEAST_SAMPLES, int(np.ceil(LEAST_SHARE * n)))
+    cuts = np.unique(np.linspace(least, n - least, min(MOST_CUTS, max(n - 2 * least + 1, 1))).round().astype(np.int64))
+    return group_gains(values - values.mean(), cuts, least)
+
+
+class Null:
+    """The gains of normal samples: their mean and spread, and the largest standardized gain of each sample."""
+
+    def __init__(self, simulated: Floats) -> None:
+        self.mean, self.spread = simulated.mean(axis=0), simulated.std(axis=0)
+        self.largest = ((simulated - self.mean) / self.spread).max(axis=1)
+
+
+@lru_cache(maxsize=64)
+def null_gains(n_samples: int) -> Null:
+    """The gains of normal samples of this size."""
+    rng = np.random.default_rng([SEED, n_samples])
+    return Null(np.array([gains(np.sort(rng.standard_normal(n_samples))) for _ in range(N_SIMULATED)]))

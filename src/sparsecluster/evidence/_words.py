@@ -1,0 +1,83 @@
+"""An assessment in plain words."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .._utils.text import enumerated
+
+if TYPE_CHECKING:
+    from .assessment import Assessment
+
+# Samples that keep their cluster in less than this share of the subsamples are called unsure.
+UNSURE = 0.8
+
+HEADLINES = {
+    "groups": "There are groups: neither independent features nor one group whose features go together would look "
+    "like this.",
+    "trend": "No groups are shown: features go together, but one continuous group explains it as well as several.",
+    "nothing": "There is no evidence of groups: independent features without any groups look the same.",
+    "dependence": "Features go together, more than independent features would; whether they form groups was not tested.",
+}
+
+
+def headline(told: Assessment) -> str:
+    """Whether there is anything, in one sentence."""
+    return HEADLINES[told.verdict]
+
+
+def about_groups(told: Assessment) -> list[str]:
+    """The p-values behind it."""
+    tests = [f"independent features: p = {p_words(told.p_independent)}"]
+    if told.p_one_group is not None:
+        tests.append(f"one group: p = {p_words(told.p_one_group)}")
+    return [f"Tests ({'; '.join(tests)})."]
+
+
+def p_words(p: float) -> str:
+    """A p-value for people.
+
+    >>> p_words(0.0312), p_words(0.4449), p_words(0.00004)
+    ('0.031', '0.44', '0.0001 or less')
+    """
+    if p < 1e-4:
+        return "0.0001 or less"
+    return f"{p:.2g}" if p >= 0.1 else f"{p:.2g}"
+
+
+def about_clusters(told: Assessment) -> list[str]:
+    """How stable the clusters are."""
+    words = told.clusters.words
+    kinds = {word: [c for c, each in enumerate(words) if each == word] for word in ("solid", "doubtful", "dissolved")}
+    parts = [f"{'cluster' if len(own) == 1 else 'clusters'} {enumerated(own)} {'is' if len(own) == 1 else 'are'} {word}"
+             for word, own in kinds.items() if own]  # fmt: skip
+    text = "; ".join(parts)
+    null = float(np.mean(told.agreement_null)) if told.agreement_null.size else 0.0
+    return [
+        f"In subsamples, {text}.",
+        f"Two halves of the samples agree with an adjusted Rand index of {told.agreement:.2f}; in permuted copies it is "
+        f"{null:.2f}.",
+    ]
+
+
+def about_samples(told: Assessment) -> list[str]:
+    """How many samples are unsure."""
+    sure = told.samples.confidence[np.isfinite(told.samples.confidence)]
+    count = int((sure < UNSURE).sum())
+    if not count:
+        return [f"All samples keep their cluster in at least {UNSURE:.0%} of the subsamples."]
+    return [f"{count:,} of {sure.size:,} samples keep their cluster in less than {UNSURE:.0%} of the subsamples."]
+
+
+def about_features(told: Assessment) -> list[str]:
+    """How many features are listed."""
+    if told.verdict not in ("groups", "dependence") or not np.isfinite(told.features.q).any():
+        return []
+    count = int(told.features.listed.sum())
+    features = "feature differs" if count == 1 else "features differ"
+    return [
+        f"At a false discovery rate of {told.features.fdr:.0%}, {count:,} {features} between the clusters of samples "
+        "that were held out."
+    ]
