@@ -8,7 +8,7 @@ then has nothing to do with the clusters.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -101,7 +101,7 @@ def distances(columns: Columns, used: Subset, part: Part, out: Subset, k: int) -
     return apart
 
 
-def level_distances(codes: Floats, labels: Subset, new: Floats, k: int) -> Floats:
+def level_distances(codes: Floats, labels: npt.NDArray[Any], new: Floats, k: int) -> Floats:
     """The distance of levels to each cluster, in units of the variation of the column; of shape (n_new, k)."""
     names = np.unique(codes[~np.isnan(codes)])
     shares = np.array([[np.mean(codes[labels == c] == name) if (labels == c).any() else 0.0 for name in names]
@@ -171,7 +171,8 @@ def differences(columns: Columns, labels: npt.NDArray[np.int16], k: int, factors
         found[:, at] = analysis_of_variance(columns.scores[:, at], labels[:, columns.owners[at]], k, factors)
     for j in np.flatnonzero(columns.is_nominal).tolist():
         found[:, j] = chi_square(columns.scores[:, j], labels[:, columns.owners[j]], k)
-    return HeldOut(*worst_of_several(found, columns.owners), factors.shape[1])
+    p, effect, low, high = worst_of_several(found, columns.owners)
+    return HeldOut(p, effect, low, high, factors.shape[1])
 
 
 def analysis_of_variance(scores: Floats, labels: npt.NDArray[np.int16], k: int, factors: Floats) -> Floats:

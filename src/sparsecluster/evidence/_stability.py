@@ -32,7 +32,7 @@ def jaccard(parts: list[Part | None], labels: Labels, k: int) -> Jaccard:
     """
     found = np.array([best_jaccard(part.labels, labels[part.places], k) for part in parts if part is not None])
     if not len(found):
-        return Jaccard(*np.zeros((2, k)), np.ones(k))
+        return Jaccard(np.zeros(k), np.zeros(k), np.ones(k))
     known = ~np.isnan(found)
     count = np.maximum(known.sum(axis=0), 1)
     mean = np.nan_to_num(found).sum(axis=0) / count
@@ -98,8 +98,8 @@ def agreement_of_halves(parts: list[Part | None]) -> Floats:
     The samples of one half are assigned to the nearest clusters of the other half, and compared with their own clusters
     by the adjusted Rand index; the mean over both roles of the halves. 0 if no clusters are found in one of them.
     """
-    splits = list(zip(parts[::2], parts[1::2], strict=True))
-    return np.array([0.0 if None in pair else agreement(*pair) for pair in splits])  # type: ignore[misc]
+    splits = zip(parts[::2], parts[1::2], strict=True)
+    return np.array([0.0 if one is None or other is None else agreement(one, other) for one, other in splits])
 
 
 def agreement(one: Part, other: Part) -> float:
@@ -107,7 +107,7 @@ def agreement(one: Part, other: Part) -> float:
     both = []
     for near, own in ((one, other), (other, one)):
         assert near.outside is not None
-        # The other samples of a half are those of the other half, and the one that is in neither if their number is odd.
+        # All other samples were assigned; if their number is odd, one of them is in neither half.
         out = np.delete(np.arange(near.places.size + near.outside.size), near.places)
         both.append(adjusted_rand_index(own.labels, near.outside[np.isin(out, own.places)]))
     return float(np.mean(both))

@@ -19,7 +19,7 @@ HEADLINES = {
     "like this.",
     "trend": "No groups are shown: features go together, but one continuous group explains it as well as several.",
     "nothing": "There is no evidence of groups: independent features without any groups look the same.",
-    "dependence": "Features go together, more than independent features would; whether they form groups was not tested.",
+    "dependence": "Features go together more than independent features would; whether they form groups was not tested.",
 }
 
 
@@ -44,7 +44,7 @@ def p_words(p: float) -> str:
     """
     if p < 1e-4:
         return "0.0001 or less"
-    return f"{p:.2g}" if p >= 0.1 else f"{p:.2g}"
+    return f"{p:.2g}"
 
 
 def about_clusters(told: Assessment) -> list[str]:
@@ -57,8 +57,8 @@ def about_clusters(told: Assessment) -> list[str]:
     null = float(np.mean(told.agreement_null)) if told.agreement_null.size else 0.0
     return [
         f"In subsamples, {text}.",
-        f"Two halves of the samples agree with an adjusted Rand index of {told.agreement:.2f}; in permuted copies it is "
-        f"{null:.2f}.",
+        f"Two halves of the samples agree with an adjusted Rand index of {told.agreement:.2f}; in permuted copies it "
+        f"is {null:.2f}.",
     ]
 
 

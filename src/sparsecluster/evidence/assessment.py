@@ -131,7 +131,8 @@ class Assessment:
         import matplotlib.pyplot as plt
 
         figure, axes = plt.subplots(1, 3, figsize=(14, 4.4), layout="constrained")
-        for part, ax in zip((self.clusters, self.samples, self.features), axes, strict=True):
-            part.plot(ax)
+        self.clusters.plot(axes[0])
+        self.samples.plot(axes[1])
+        self.features.plot(axes[2])
         figure.suptitle(headline(self))
         return figure

@@ -1,4 +1,4 @@
-"""The answers of an assessment about clusters, samples, features and pairs: `.frame()` has the data, `.plot()` draws."""
+"""What an assessment says about clusters, samples, features and pairs: `.frame()` has the data, `.plot()` draws it."""
 
 from __future__ import annotations
 
