@@ -20,7 +20,7 @@ from ..methods._criteria.refit import Refit, part_of, quietly, tuned_in, workers
 from ..methods._result import OUTLIER
 from ..methods.sas import SASClustering
 from . import _independent, _one_group
-from ._columns import columns_of
+from ._columns import columns_of, standardized
 from ._copies import one_group, permuted
 from ._held_out import HeldOut, common_factors, differences, held_out_labels
 from ._pairs import Pairs, pair_differences
@@ -209,6 +209,7 @@ def evidence(given: Clustering, scores: Floats, plan: Plan, rng: np.random.Gener
     """Fit copies and parts of the table, and draw all conclusions from these fits."""
     n, k = given.n_samples, given.k
     of_copies, of_folds, of_subsamples, of_halves, of_null, of_ties, of_factors, of_group = rng.spawn(8)
+    columns = columns_of(given.reading)
     curves = _independent.objectives(given, plan.n_copies, of_copies, workers)
     left_out = folds(n, min(plan.n_folds, n), of_folds)
     rest = [np.delete(np.arange(n), each) for each in left_out]
@@ -216,9 +217,8 @@ def evidence(given: Clustering, scores: Floats, plan: Plan, rng: np.random.Gener
     drawn = subsamples(n, SHARE, plan.n_subsamples, of_subsamples)
     parts = fit_parts(given, drawn, of_subsamples, workers, "subsamples")
     split = halves(n, plan.n_splits, of_halves)
-    half_fits = fit_parts(given, split, of_halves, workers, "halves", with_others=True)
+    half_fits = fit_parts(given, split, of_halves, workers, "halves", with_others=columns is None)
     null = list(workers.map(lambda own: null_agreement(given, own), of_null.spawn(N_COPIES_HALVED), "halves of copies"))
-    columns = columns_of(given.reading)
     p_one_group, held_out, pairs = None, None, None
     q_mirror = q_contrast = np.full(given.chosen.size, np.nan)
     if columns is not None:
@@ -235,7 +235,7 @@ def evidence(given: Clustering, scores: Floats, plan: Plan, rng: np.random.Gener
     return Evidence(
         _independent.p_value(curves),
         p_one_group,
-        agreement_of_halves(half_fits),
+        agreement_of_halves(half_fits, columns, k),
         np.array(null),
         parts,
         frequencies(half_fits, given.chosen.size),
@@ -250,8 +250,10 @@ def evidence(given: Clustering, scores: Floats, plan: Plan, rng: np.random.Gener
 def null_agreement(given: Clustering, rng: np.random.Generator) -> float:
     """The agreement of halves of a permuted copy."""
     copy = given._replace(reading=permuted(given.reading, rng))
-    pair = [fit_part(copy, part, rng, with_others=True) for part in halves(given.n_samples, 1, rng)]
-    return float(agreement_of_halves(pair)[0])
+    columns = columns_of(copy.reading, standardized)
+    parts = halves(given.n_samples, 1, rng)
+    pair = [fit_part(copy, part, rng, with_others=columns is None) for part in parts]
+    return float(agreement_of_halves(pair, columns, given.k)[0])
 
 
 def most_common(labels: npt.NDArray[np.int16], k: int) -> Subset:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -44,8 +45,11 @@ class Columns(NamedTuple):
         return normal_scores(ranked, rng)
 
 
-def columns_of(reading: Reading) -> Columns | None:
-    """Return the columns; None if the features are matrices, which have no values, or if there are too many values."""
+def columns_of(reading: Reading, scored: Callable[[Floats], Floats] = normal_scores) -> Columns | None:
+    """Return the columns; None if the features are matrices, which have no values, or if there are too many values.
+
+    Numbers are replaced by their normal scores, or by what another function of the table returns.
+    """
     source = reading.source
     n_values = source.samples.size * source.columns.size
     if isinstance(source, MatrixSource) or n_values > MOST_VALUES:
@@ -53,9 +57,18 @@ def columns_of(reading: Reading) -> Columns | None:
     looked = [source.look(a, source.samples, source.samples) for a in source.columns.tolist()]
     values = np.column_stack([np.asarray(each, dtype=np.float64) for each in looked])
     is_nominal = np.array([source.kind(a).codes_are_names for a in source.columns.tolist()], bool)
-    scores = normal_scores(values)
+    scores = scored(values)
     scores[:, is_nominal] = values[:, is_nominal]
     return Columns(values, scores, source.owners, is_nominal)
+
+
+def standardized(values: Floats) -> Floats:
+    """Columns with mean 0 and variance 1."""
+    seen = ~np.isnan(values)
+    count = np.maximum(seen.sum(axis=0), 1)
+    centered = values - np.nan_to_num(values).sum(axis=0) / count
+    spread = np.sqrt(np.nan_to_num(centered**2).sum(axis=0) / count)
+    return np.asarray(centered / np.where(spread > 0, spread, 1.0))
 
 
 def by_frequency(codes: Floats) -> Floats:

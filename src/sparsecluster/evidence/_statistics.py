@@ -106,7 +106,7 @@ def q_of_contrasts(contrasts: Floats) -> Floats:
     return made
 
 
-def listed_by_rates(statistics: Floats, level: float) -> Floats:
+def listed_by_rates(statistics: Floats, level: float) -> npt.NDArray[np.bool_]:
     """Which features are listed, given symmetric statistics of several splits, of shape (n_splits, n_features).
 
     In each split, the features above the smallest t with (1 + #{M <= -t}) / #{M >= t} <= level are chosen. The rate of
