@@ -28,7 +28,7 @@ LAYERS = """
 __init__  __main__
 cli  scanpy  extend
 report  experiments
-inspection  io
+inspection  evidence  io
 preprocessing
 methods
 _mixtures
