@@ -170,9 +170,9 @@ def spikes_and_noise(eigenvalues: Floats, n_samples: int, n_columns: int) -> tup
 
 
 def reliabilities(scores: Floats, keys: Table) -> Floats:
-    """The share of the variance of every column of scores that is between the values of its keys, of shape (n_columns,).
+    """The share of the variance of each column of scores that is between different keys, of shape (n_columns,).
 
-    It is 1 without ties. The rest is variance among equal values, which is random.
+    It is 1 without ties. The rest is variance among equal keys, which is random.
     """
     shares = np.ones(scores.shape[1])
     for a, (score, key) in enumerate(zip(scores.T, keys.T, strict=True)):
@@ -186,11 +186,11 @@ def reliabilities(scores: Floats, keys: Table) -> Floats:
 def factors_of(scores: Floats, reliable: Floats | float = 1.0) -> Factors:
     """Return the correlation of normal scores, of shape (n_samples, n_columns), without correlation by chance.
 
-    Two things make correlations too small. Missing scores count as 0, which takes a factor of sqrt(s) from a column that
-    is observed in a share s of the samples. Ties are broken at random, which takes a factor of r from the loadings of a
-    column with reliability r, as long as they are small. With x = h / (s r^2), where h is the variance that the column
-    shares with others in the sample, it shares 1 - (1 - r x)^(1/r) in the copy: about x if it is small, and 1 if x is
-    1/r, which is the most that there can be. For r = 2/pi, a median split, this is close to the exact sin(x).
+    Two things make correlations too small. Missing scores count as 0, which takes a factor of sqrt(s) from a column
+    that is observed in a share s of the samples. Ties are broken at random, which takes a factor of r from the loadings
+    of a column with reliability r, as long as they are small. With x = h / (s r^2), where h is the variance that the
+    column shares with others in the sample, it shares 1 - (1 - r x)^(1/r) in the copy: about x if it is small, and 1 if
+    x is 1/r, which is the most that there can be. For r = 2/pi, a median split, this is close to the exact sin(x).
     """
     n, p = scores.shape
     observed = 1 - np.isnan(scores).mean(axis=0)
