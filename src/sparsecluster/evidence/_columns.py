@@ -11,7 +11,8 @@ import numpy.typing as npt
 from .._data.reading import Reading
 from .._data.source import MatrixSource
 from .._utils.arrays import Floats, Subset
-from ._copies import normal_scores
+from ._copies import by_frequency
+from ._copula import normal_scores
 
 # No more values than this are held in memory as normal scores.
 MOST_VALUES = 200_000_000
@@ -69,14 +70,3 @@ def standardized(values: Floats) -> Floats:
     centered = values - np.nan_to_num(values).sum(axis=0) / count
     spread = np.sqrt(np.nan_to_num(centered**2).sum(axis=0) / count)
     return np.asarray(centered / np.where(spread > 0, spread, 1.0))
-
-
-def by_frequency(codes: Floats) -> Floats:
-    """Number the levels by how frequent they are, because their names have no order; equally frequent ones by code."""
-    seen = ~np.isnan(codes)
-    names, places, counts = np.unique(codes[seen], return_inverse=True, return_counts=True)
-    ranks = np.empty(names.size)
-    ranks[np.lexsort((names, -counts))] = np.arange(names.size)
-    numbered = np.full(codes.size, np.nan)
-    numbered[seen] = ranks[places]
-    return numbered
