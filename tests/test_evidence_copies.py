@@ -10,8 +10,8 @@ from scipy.stats import norm, rankdata
 
 from sparsecluster import SASClustering
 from sparsecluster.evidence import _copies
-from sparsecluster.evidence._copies import by_frequency, normal_scores, one_group, permuted, shuffle_of
-from sparsecluster.evidence._copula import factors_of, mp_median, spikes_and_noise, unbiased
+from sparsecluster.evidence._copies import by_frequency, one_group, permuted, shuffle_of
+from sparsecluster.evidence._copula import factors_of, mp_median, normal_scores, spikes_and_noise, unbiased
 from tests.helpers.blocks import counts, numbers, with_gaps, words
 from tests.helpers.kinds import EXACT_ALONE, KINDS, apart_of, make
 from tests.helpers.methods import CORNERS, EVERY, quick, those

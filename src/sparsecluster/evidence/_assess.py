@@ -35,7 +35,7 @@ from .displays import ClusterStability, FeatureEvidence, PairDifferences, Sample
 MOST_SAMPLES = 2000
 # The share of the samples in a subsample, as usual in consensus clustering (Monti and others, 2003).
 SHARE = 0.8
-# The number of permuted copies whose halves are compared.
+# The largest number of permuted copies whose halves are compared.
 N_COPIES_HALVED = 10
 
 
@@ -44,6 +44,7 @@ def assess(
     X: Any,
     *,
     n_copies: int = 99,
+    n_paths: int = 2,
     n_folds: int = 10,
     n_subsamples: int = 25,
     n_splits: int = 25,
@@ -72,6 +73,9 @@ def assess(
         The table, or what `read` returned.
     n_copies : int, default=99
         Number of permuted copies in the test of independent features; its smallest p-value is 1 / (n_copies + 1).
+    n_paths : int, default=2
+        Number of searches through all numbers of features in the data and in each copy, if SAS clustering has chosen
+        the number of features. More searches find weak groups more often.
     n_folds : int, default=10
         Number of folds of held-out samples.
     n_subsamples : int, default=25
@@ -115,6 +119,7 @@ def assess(
     (0.01, ('solid', 'solid', 'solid'))
     """
     check_count("n_copies", n_copies, 1)
+    check_count("n_paths", n_paths, 1)
     check_count("n_folds", n_folds, 2)
     check_count("n_subsamples", n_subsamples, 1)
     check_count("n_splits", n_splits, 1)
@@ -125,7 +130,7 @@ def assess(
             "assess needs a table in memory; got a Dask collection. Pass a sample of its rows, such as "
             "inspect_sample(...), or compute it."
         )
-    plan = Plan(int(n_copies), int(n_folds), int(n_subsamples), int(n_splits), float(alpha), float(fdr))
+    plan = Plan(int(n_copies), int(n_paths), int(n_folds), int(n_subsamples), int(n_splits), float(alpha), float(fdr))
     with one_thread_blas(), quietly():
         found, reading = fitted(estimator, X)
         given, places = clustering_of(found, reading, rng_of(random_state))
@@ -141,6 +146,7 @@ class Plan(NamedTuple):
     """How much to compute, and at which levels; see the parameters of `assess`."""
 
     n_copies: int = 99
+    n_paths: int = 2
     n_folds: int = 10
     n_subsamples: int = 25
     n_splits: int = 25
@@ -210,7 +216,7 @@ def evidence(given: Clustering, scores: Floats, plan: Plan, rng: np.random.Gener
     n, k = given.n_samples, given.k
     of_copies, of_folds, of_subsamples, of_halves, of_null, of_ties, of_factors, of_group = rng.spawn(8)
     columns = columns_of(given.reading)
-    curves = _independent.objectives(given, plan.n_copies, of_copies, workers)
+    curves = _independent.objectives(given, plan.n_copies, plan.n_paths, of_copies, workers)
     left_out = folds(n, min(plan.n_folds, n), of_folds)
     rest = [np.delete(np.arange(n), each) for each in left_out]
     fits = fit_parts(given, rest, of_folds, workers, "folds")
@@ -218,7 +224,13 @@ def evidence(given: Clustering, scores: Floats, plan: Plan, rng: np.random.Gener
     parts = fit_parts(given, drawn, of_subsamples, workers, "subsamples")
     split = halves(n, plan.n_splits, of_halves)
     half_fits = fit_parts(given, split, of_halves, workers, "halves", with_others=columns is None)
-    null = list(workers.map(lambda own: null_agreement(given, own), of_null.spawn(N_COPIES_HALVED), "halves of copies"))
+    null = list(
+        workers.map(
+            lambda own: null_agreement(given, own),
+            of_null.spawn(min(N_COPIES_HALVED, plan.n_splits)),
+            "halves of copies",
+        )
+    )
     p_one_group, held_out, pairs = None, None, None
     q_mirror = q_contrast = np.full(given.chosen.size, np.nan)
     if columns is not None:
