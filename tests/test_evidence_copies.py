@@ -125,6 +125,7 @@ def test_a_copy_can_be_clustered_and_a_part_of_it_taken(name, make_copy):
 
 
 @EVERY
+@pytest.mark.filterwarnings("ignore:By the BIC, a single cluster")
 @pytest.mark.parametrize("make_copy", COPIES)
 def test_every_method_can_be_fitted_to_a_copy(name, make_copy):
     method = quick(name)
@@ -136,9 +137,9 @@ def test_every_method_can_be_fitted_to_a_copy(name, make_copy):
 @pytest.mark.parametrize("name", those(takes="anything"))
 def test_methods_for_any_data_are_fitted_to_copies_of_mixed_tables(name):
     method = quick(name)
-    reading = method.read(words(n=N, missing=0.2))
+    reading = method.read(words(n=30, missing=0.2))
     for make_copy in COPIES:
-        assert method._solve(make_copy(reading, rng()), 3).labels.shape == (N,)
+        assert method._solve(make_copy(reading, rng()), 3).labels.shape == (30,)
 
 
 @pytest.mark.parametrize("make_copy", COPIES)
@@ -251,9 +252,9 @@ def test_ties_are_broken_independently_in_every_column():
 
 @pytest.mark.parametrize("ratio", [0.01, 0.3, 1.0])
 def test_half_of_the_eigenvalues_of_noise_lie_below_their_median(ratio):
-    n = 1500
+    n = 500
     eigenvalues = np.linalg.svd(rng().standard_normal((n, round(ratio * n))), compute_uv=False) ** 2 / n
-    assert np.median(eigenvalues) == pytest.approx(mp_median(ratio), rel=0.02)
+    assert np.median(eigenvalues) == pytest.approx(mp_median(ratio), rel=0.03)
 
 
 @pytest.mark.parametrize("ratio", [0.1, 1.0, 12.0])
@@ -315,12 +316,10 @@ def test_one_group_does_not_keep_correlation_by_chance():
 
 
 def test_one_group_has_no_clusters_where_the_data_have():
-    table, truth = CORNERS, np.repeat([0, 1, 2], [20, 15, 10])
-    reading = SASClustering().read(table)
+    reading = read(CORNERS)
     found = [SASClustering(3, n_features_to_select=24)._solve(each, 3) for each in (reading, one_group(reading, rng()))]
     data, copy = (np.sort(each.features.scores(each.labels, 3))[-24:].mean() for each in found)
     assert data > copy + 0.1
-    assert len(truth) == len(found[0].labels)
 
 
 def test_levels_are_ordered_by_their_frequency():

@@ -216,6 +216,13 @@ def one_group(reading: Reading, rng: np.random.Generator) -> Reading | None:
     -------
     Reading or None
         The copy; None for precomputed matrices, which have no columns of values, and for tables that are too large.
+
+    Notes
+    -----
+    With rare levels that are strongly associated, copies keep a little too little of the association, so that a test
+    against them rejects too often. In simulations with three factors and columns of zeros and ones, about a sixth of
+    which are ones, 30 % (60 samples) and 52 % (200 samples) of the tables without groups had p-values of at most 0.1.
+    With as many ones as zeros, 7 % had.
     """
     source = reading.source
     if isinstance(source, MatrixSource) or source.samples.size * source.columns.size > MOST_VALUES:

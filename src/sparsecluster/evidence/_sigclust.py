@@ -19,6 +19,7 @@ from .._utils.arrays import Floats
 from .._utils.checks import check_choice, check_count, listed
 from .._utils.parallel import one_thread_blas
 from .._utils.parameters import check_seed, rng_of
+from ..methods._validation import refuse_sparse
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,6 +29,8 @@ Estimate = Literal["soft", "hard", "sample"]
 SOFT_STEPS = 100
 # Two samples always form two clusters with nothing inside.
 FEWEST_SAMPLES = 3
+# The largest difference of two numbers whose square is well within the range of floats.
+FARTHEST = 1e150
 # The factor of a median absolute deviation, with the digits that R has.
 NORMAL = 1.4826
 
@@ -145,7 +148,7 @@ def sigclust(
     clusters. "soft" lies between them. Report the one that was used, and look at the others.
 
     Data and simulated tables are clustered with the same number of starts. The R package gives the data more starts,
-    which makes its p-values a little smaller.
+    which makes its p-values smaller: on a table of noise with 60 samples and 20 features, 0.52 instead of 0.79.
 
     Parameters
     ----------
@@ -200,7 +203,7 @@ def sigclust(
     check_count("n_starts", n_starts, 1)
     check_seed(random_state)
     table = numbers_in(X)
-    # The index has no unit, and squares of very large or small numbers would leave the range of floats.
+    # The index has no unit, and sums of squares of very large or small numbers would leave the range of floats.
     unit = float(np.ptp(table, axis=0).max())
     deviation = NORMAL * float(np.median(np.abs(table - np.median(table)))) / unit
     table = (table - table.mean(axis=0)) / unit
@@ -222,6 +225,7 @@ def sigclust(
 
 def numbers_in(X: Any) -> Floats:
     """A copy of a table of numbers, or an error for anything else."""
+    refuse_sparse("sigclust", X)
     if holds_words(X):
         frame = as_frame(X)
         which = "" if frame is None else f" Drop or convert {listed(word_columns(frame))}."
@@ -237,8 +241,14 @@ def numbers_in(X: Any) -> Floats:
             f"{which}. Impute the missing values or drop these columns."
         )
     check_finite(table, names)
-    if not np.ptp(table, axis=0).any():
+    apart = float(np.ptp(table, axis=0).max())
+    if apart == 0:
         raise ValueError("All rows of X are the same, so there is nothing to cluster. Check the input.")
+    if apart > FARTHEST:
+        raise ValueError(
+            f"Numbers in a column of X may differ by at most {FARTHEST:.0e}, so that variances stay finite; got a "
+            f"difference of {apart:.3g}. Divide X by a constant."
+        )
     return np.asarray(table)
 
 
