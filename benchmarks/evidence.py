@@ -235,7 +235,8 @@ def main(repeats=N_WITHOUT):
     tests, lists = power(n_with, n_with)
     tables, curve = real()
     text = f"""Tables of n = 90 samples and p = 500 features, and of 150 samples where five groups have 30 each. SAS
-clustering with the number of clusters given and the number of features tuned, `assess` with its defaults, one seed per table.
+clustering with the number of clusters given and the number of features tuned, `assess` with its defaults, one seed per
+table.
 
 ## Tables without groups
 

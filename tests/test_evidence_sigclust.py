@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 import scipy.sparse
 
-from sparsecluster.evidence.sigclust import (
+from sparsecluster.evidence._sigclust import (
     cluster_index,
     covariance_eigenvalues,
     hard_estimate,

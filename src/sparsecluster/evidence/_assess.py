@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -224,13 +225,8 @@ def evidence(given: Clustering, scores: Floats, plan: Plan, rng: np.random.Gener
     parts = fit_parts(given, drawn, of_subsamples, workers, "subsamples")
     split = halves(n, plan.n_splits, of_halves)
     half_fits = fit_parts(given, split, of_halves, workers, "halves", with_others=columns is None)
-    null = list(
-        workers.map(
-            lambda own: null_agreement(given, own),
-            of_null.spawn(min(N_COPIES_HALVED, plan.n_splits)),
-            "halves of copies",
-        )
-    )
+    copies = of_null.spawn(min(N_COPIES_HALVED, plan.n_splits))
+    null = list(workers.map(partial(null_agreement, given), copies, "halves of copies"))
     p_one_group, held_out, pairs = None, None, None
     q_mirror = q_contrast = np.full(given.chosen.size, np.nan)
     if columns is not None:

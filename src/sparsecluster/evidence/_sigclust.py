@@ -190,7 +190,7 @@ def sigclust(
     Examples
     --------
     >>> from sparsecluster.datasets import shifted_groups
-    >>> from sparsecluster.evidence.sigclust import sigclust
+    >>> from sparsecluster.evidence import sigclust
     >>> X, *_ = shifted_groups(mu=2.0, n_features=50, n_useful=20, seed=0)
     >>> sigclust(X).p_normal < 0.001
     True
