@@ -189,7 +189,8 @@ def clustering_of(found: Any, reading: Reading, rng: np.random.Generator) -> tup
     chosen[owners[support[part.source.columns]]] = True
     tuned = {"n_features_to_select": int(chosen.sum()), **tuned_in(vars(found))}
     is_path = isinstance(found, SASClustering) and is_auto(found.n_features_to_select) and found.search == "path"
-    refit = Refit.with_values(found, tuned, few_starts=True)
+    # As many starts as in the fit itself: with few, parts of the samples would be clustered worse than all of them.
+    refit = Refit.with_values(found, tuned)
     return Clustering(part, labels[places].astype(np.int32), k, chosen, refit, is_path), places
 
 

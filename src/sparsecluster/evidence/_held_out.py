@@ -141,17 +141,21 @@ def common_factors(columns: Columns, labels: Subset, k: int, rng: np.random.Gene
         own = labels == c
         if own.any():
             left[own] -= left[own].mean(axis=0)
-    squares, vectors = np.linalg.eigh(left @ left.T)
-    chance = max(np.linalg.eigvalsh(gram(rng.permuted(left, axis=0)))[-1] for _ in range(N_PERMUTED))
-    factors = np.flatnonzero(squares > STANDS_OUT**2 * chance)
-    if factors.size > MOST_FACTORS:
+    squares, vectors = np.linalg.eigh(products(left))
+    chance = max(np.linalg.eigvalsh(products(rng.permuted(left, axis=0)))[-1] for _ in range(N_PERMUTED))
+    stand_out = np.flatnonzero(squares > STANDS_OUT**2 * chance)
+    if stand_out.size > MOST_FACTORS:
         return np.zeros((n, 0))
-    return np.asarray(values @ (left.T @ vectors[:, factors]) / np.sqrt(squares[factors]))
+    # The loadings are the right singular vectors of the residuals.
+    loadings = vectors[:, stand_out]
+    if n <= places.size:
+        loadings = left.T @ loadings / np.sqrt(squares[stand_out])
+    return np.asarray(values @ loadings)
 
 
-def gram(table: Floats) -> Floats:
-    """The products of all pairs of rows."""
-    return np.asarray(table @ table.T)
+def products(table: Floats) -> Floats:
+    """The products of all pairs of rows, or of all pairs of columns if there are fewer."""
+    return np.asarray(table @ table.T if table.shape[0] <= table.shape[1] else table.T @ table)
 
 
 # ---------------------------------------------------------------- tests
