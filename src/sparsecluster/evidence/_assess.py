@@ -257,8 +257,8 @@ def evidence(given: Clustering, scores: Floats, plan: Plan, rng: np.random.Gener
 
 
 def null_agreement(given: Clustering, rng: np.random.Generator) -> float:
-    """The agreement of halves of a permuted copy."""
-    copy = given._replace(reading=permuted(given.reading, rng))
+    """The agreement of halves of a permuted copy, in which starts would hardly ever agree on the best clusters."""
+    copy = given._replace(reading=permuted(given.reading, rng), refit=given.refit.with_few_starts())
     columns = columns_of(copy.reading, standardized)
     parts = halves(given.n_samples, 1, rng)
     pair = [fit_part(copy, part, rng, with_others=columns is None) for part in parts]
