@@ -107,7 +107,7 @@ def agreement(one: Part, other: Part) -> float:
     both = []
     for near, own in ((one, other), (other, one)):
         assert near.outside is not None
-        # The other samples of a half are those of the other half, and the one that is in neither if their number is odd.
+        # The other samples of a half are those of the other half, and one that is in neither if their number is odd.
         out = np.delete(np.arange(near.places.size + near.outside.size), near.places)
         both.append(adjusted_rand_index(own.labels, near.outside[np.isin(out, own.places)]))
     return float(np.mean(both))

@@ -14,18 +14,28 @@ if TYPE_CHECKING:
 # Samples that keep their cluster in less than this share of the subsamples are called unsure.
 UNSURE = 0.8
 
-HEADLINES = {
-    "groups": "There are groups: neither independent features nor one group whose features go together would look "
-    "like this.",
-    "trend": "No groups are shown: features go together, but one continuous group explains it as well as several.",
-    "nothing": "There is no evidence of groups: independent features without any groups look the same.",
-    "dependence": "Features go together, more than independent features would; whether they form groups was not tested.",
+# What is claimed, and why, by the verdict of the tests.
+CLAIMS = {
+    "groups": "There are groups",
+    "trend": "No groups are shown",
+    "nothing": "There is no evidence of groups",
+    "dependence": "There may be groups",
 }
+REASONS = {
+    "groups": "neither independent features nor one group whose features go together would look like this.",
+    "trend": "features go together, but one continuous group explains it as well as several.",
+    "nothing": "independent features without any groups look the same.",
+    "dependence": "features go together, more than independent features would; whether they form groups was not "
+    "tested.",
+}
+# The claim if the number of clusters was to be chosen: a single group is an answer, too.
+ONE_GROUP = "No groups (k = 1)"
 
 
-def headline(told: Assessment) -> str:
+def headline(told: Assessment, *, k_was_chosen: bool = False) -> str:
     """Whether there is anything, in one sentence."""
-    return HEADLINES[told.verdict]
+    claim = ONE_GROUP if k_was_chosen and told.n_clusters == 1 else CLAIMS[told.verdict]
+    return f"{claim}: {REASONS[told.verdict]}"
 
 
 def about_groups(told: Assessment) -> list[str]:
@@ -44,7 +54,7 @@ def p_words(p: float) -> str:
     """
     if p < 1e-4:
         return "0.0001 or less"
-    return f"{p:.2g}" if p >= 0.1 else f"{p:.2g}"
+    return f"{p:.2g}"
 
 
 def about_clusters(told: Assessment) -> list[str]:
@@ -57,8 +67,8 @@ def about_clusters(told: Assessment) -> list[str]:
     null = float(np.mean(told.agreement_null)) if told.agreement_null.size else 0.0
     return [
         f"In subsamples, {text}.",
-        f"Two halves of the samples agree with an adjusted Rand index of {told.agreement:.2f}; in permuted copies it is "
-        f"{null:.2f}.",
+        f"Two halves of the samples agree with an adjusted Rand index of {told.agreement:.2f}; in permuted copies it "
+        f"is {null:.2f}.",
     ]
 
 

@@ -1,4 +1,4 @@
-"""The answers of an assessment about clusters, samples, features and pairs: `.frame()` has the data, `.plot()` draws."""
+"""What an assessment says of clusters, samples, features and pairs: `.frame()` has the data, `.plot()` draws it."""
 
 from __future__ import annotations
 
@@ -308,10 +308,11 @@ class PairDifferences:
             return cls((), np.zeros(0, int), np.zeros(0, int), nothing, nothing, nothing, nothing)
         places = np.full(len(features.names), -1)
         places[columns] = np.arange(columns.size)
-        wanted = [a for a in features.order.tolist() if places[a] >= 0 and (features.listed[a] or features.chosen[a])]
+        is_wanted = (places >= 0) & (features.listed | features.chosen)
+        wanted = features.order[is_wanted[features.order]]
         at = places[wanted]
         q = pairs.q[at] if shows_groups else np.ones((at.size, pairs.first.size))
-        names = tuple(features.names[a] for a in wanted)
+        names = tuple(features.names[a] for a in wanted.tolist())
         return cls(names, pairs.first, pairs.second, pairs.difference[at], pairs.low[at], pairs.high[at], q)
 
     def frame(self) -> pd.DataFrame:
