@@ -225,8 +225,8 @@ def fit(
         return
     first, *rest = result["sentences"]
     say(first, quiet, stands_out=no_groups_shown(result))
-    told = result["assessment"]["sentences"][1:] if evidence else []
-    for line in (*rest, *told, *(f"Warning: {each}" for each in result["warnings"])):
+    proof = result["assessment"]["sentences"][1:] if evidence else []
+    for line in (*rest, *proof, *(f"Warning: {each}" for each in result["warnings"])):
         say(line, quiet)
     for note in result["notes"]:
         say(f"Note: {note}", quiet)

@@ -40,10 +40,8 @@ def headline(told: Assessment, *, k_was_chosen: bool = False) -> str:
 
 def about_groups(told: Assessment) -> list[str]:
     """The p-values behind it."""
-    tests = [f"independent features: p = {p_words(told.p_independent)}"]
-    if told.p_one_group is not None:
-        tests.append(f"one group: p = {p_words(told.p_one_group)}")
-    return [f"Tests ({'; '.join(tests)})."]
+    tests = {"independent features": told.p_independent, "one group": told.p_one_group}
+    return [f"P-values: {' and '.join(f'{p_words(p)} for {name}' for name, p in tests.items() if p is not None)}."]
 
 
 def p_words(p: float) -> str:
@@ -64,10 +62,11 @@ def about_clusters(told: Assessment) -> list[str]:
     parts = [f"{'cluster' if len(own) == 1 else 'clusters'} {enumerated(own)} {'is' if len(own) == 1 else 'are'} {word}"
              for word, own in kinds.items() if own]  # fmt: skip
     text = "; ".join(parts)
-    null = float(np.mean(told.agreement_null)) if told.agreement_null.size else 0.0
+    # Adding zero turns -0.0 into 0.0.
+    own, null = (round(float(np.mean(each)), 2) + 0.0 for each in (told.agreement, told.agreement_null))
     return [
         f"In subsamples, {text}.",
-        f"Two halves of the samples agree with an adjusted Rand index of {told.agreement:.2f}; in permuted copies it "
+        f"Two halves of the samples agree with an adjusted Rand index of {own:.2f}; in permuted copies it "
         f"is {null:.2f}.",
     ]
 

@@ -15,7 +15,7 @@ from ..inspection.view import View
 from ._numbers import finite, rounded
 
 # The largest numbers of samples and features in the picture, which is also read on a phone.
-MOST_DRAWN_SAMPLES, MOST_DRAWN_FEATURES = 150, 20
+MOST_DRAWN_SAMPLES, MOST_DRAWN_FEATURES = 150, 15
 # The colors of pairs of samples that are never and always in the same cluster.
 COLORS = ("#f7fbff", "#08519c")
 

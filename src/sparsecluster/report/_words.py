@@ -78,10 +78,10 @@ def _outside(rows: list[dict[str, Any]], count: int) -> str | None:
 def _features(result: dict[str, Any]) -> str:
     """Say how many features differ between the clusters or were chosen, and which of them are enough."""
     total, core, curve = result["n_features"], result["core"], result["curves"]["features"]
-    is_tuned = curve is not None and curve["parameter"] == "s"
+    is_tuned = curve is not None and curve["parameter"] == "s" and not no_groups_shown(result)
     is_answer = core is not None and core["is_answer"]
     count = core["found_with"] if is_answer else result["n_chosen"]
-    first = f"{count:,} of {total:,} features {VERBS[is_tuned and not no_groups_shown(result), count == 1]}"
+    first = f"{count:,} of {total:,} features {VERBS[is_tuned, count == 1]}"
     if is_answer and not is_tuned:
         first = f"The clusters were found with {count:,} of {total:,} features"
     if not is_tuned and count == total:
