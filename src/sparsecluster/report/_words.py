@@ -37,7 +37,7 @@ def sentences(result: dict[str, Any]) -> list[str]:
         None
         if features["rest"] is None
         else f"The clusters explain {features['rest']:.0%} of the variation of the features that were not chosen.",
-        _alternatives(result["clusterings"][1:]),
+        _alternatives(result),
     ]
     return [sentence for sentence in told if sentence]
 
@@ -107,10 +107,11 @@ def _best(rows: list[dict[str, Any]]) -> str | None:
     return f"The features with the highest scores are {told}."
 
 
-def _alternatives(others: list[dict[str, Any]]) -> str | None:
+def _alternatives(result: dict[str, Any]) -> str | None:
+    others, good = result["clusterings"][1:], "" if no_groups_shown(result) else "good "
     if not others:
         return None
-    there = "is another good clustering" if len(others) == 1 else f"are {len(others)} other good clusterings"
+    there = f"is another {good}clustering" if len(others) == 1 else f"are {len(others)} other {good}clusterings"
     based = enumerated([each["n_chosen"] for each in others])
     agreement = enumerated([round(each["agreement"], 2) + 0.0 for each in others], ".2f")
     return (

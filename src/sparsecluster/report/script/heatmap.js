@@ -15,7 +15,7 @@ function strip(clusters, className) {
 }
 const rgb = (hex) => [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16));
 // A pixel per value, in the color of the value.
-function paint(canvas, values, color) {
+function fill(canvas, values, color) {
   const context = canvas.getContext("2d"), image = context.createImageData(canvas.width, canvas.height);
   values.forEach((line, i) => line.forEach((v, j) => image.data.set([...color(v), 255], 4 * (i * canvas.width + j))));
   context.putImageData(image, 0, 0);
@@ -44,7 +44,7 @@ function heatmap() {
     const t = Math.min(1, Math.abs(v) / (10 * h.limit)), to = v < 0 ? below : above;
     return middle.map((from, i) => Math.round(from + (to[i] - from) * t));
   };
-  paint(canvas, h.values, (v) => (v === null ? missing : shade(v)));
+  fill(canvas, h.values, (v) => (v === null ? missing : shade(v)));
   const words = (i, j) => {
     const v = h.values[i][j], sample = `${h.samples[i].id}, ${nameOf(h.samples[i].cluster)}, ${h.features[j]}: `;
     return sample + (v === null ? "missing" : h.is_level[j] ? (v > 0 ? "yes" : "no") : `${(v / 10).toFixed(1)} sd`);

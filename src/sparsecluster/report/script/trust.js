@@ -33,7 +33,7 @@ function consensus() {
   canvas.setAttribute("role", "img");
   canvas.setAttribute("aria-label", `Heatmap of ${count} by ${count} samples in the order of clusters: how often two samples are in the same cluster`);
   const [never, always] = colors.map(rgb), shade = (share) => never.map((from, i) => Math.round(from + ((always[i] - from) * share) / 100));
-  paint(canvas, together, (share) => (share === null ? rgb(missing) : shade(share)));
+  fill(canvas, together, (share) => (share === null ? rgb(missing) : shade(share)));
   const words = (i, j) => `${samples[i].id} (${nameOf(samples[i].cluster)}) and ${samples[j].id} (${nameOf(samples[j].cluster)}): ` +
     (together[i][j] === null ? "never in the same subsample" : `together in ${together[i][j]}% of the subsamples`);
   pointed(canvas, words);
