@@ -114,8 +114,8 @@ def sas(
             warnings.warn(note, UserWarning, stacklevel=frames_in_package())
         if assess and is_collection(X):
             raise ValueError(
-                "assess=True needs a matrix in memory; this one is read in blocks. Use assess=False, or load some of the "
-                "cells by adata[cells].to_memory()."
+                "assess=True needs a matrix in memory; this one is read in blocks. Use assess=False, or load some of "
+                "the cells by adata[cells].to_memory()."
             )
         X = X if genes.all() else X[:, np.flatnonzero(genes)]
         if preset is not None:
