@@ -13,6 +13,7 @@ from sklearn.feature_selection import f_classif
 
 from sparsecluster import SASClustering, adjusted_rand_index, assess, expression_clustering
 from sparsecluster._utils.markdown import markdown_table
+from sparsecluster.cli.assess import SHORT_PLAN
 from sparsecluster.datasets import shifted_groups
 from sparsecluster.evidence import sigclust
 from sparsecluster.evidence._copies import one_group
@@ -30,8 +31,6 @@ LEVEL, FDR = 0.05, 0.1
 TESTS_ONLY = {"n_subsamples": 1, "n_splits": 1}
 # Clusters that agree less with the classes are those of something else.
 LEAST_AGREEMENT = 0.3
-# What `sparsecluster fit` does by default.
-QUICK = {"n_copies": 39, "n_paths": 1, "n_subsamples": 10, "n_splits": 5}
 BINS = ((0.0, 0.6), (0.6, 0.8), (0.8, 0.95), (0.95, 1.01))
 
 
@@ -224,7 +223,7 @@ def costs():
     for k in (3, "auto"):
         estimator = SASClustering(k, n_jobs=1)
         fit = seconds(estimator.fit, X)
-        rows.append([str(k), *(f"{seconds(assess, estimator, X, **plan) / fit:.1f}" for plan in ({}, QUICK))])
+        rows.append([str(k), *(f"{seconds(assess, estimator, X, **plan) / fit:.1f}" for plan in ({}, SHORT_PLAN))])
     return markdown_table(["number of clusters", "assess", "as `fit` does by default"], rows)
 
 

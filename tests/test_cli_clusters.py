@@ -59,7 +59,8 @@ def folder(tmp_path_factory):
 
 def test_without_a_number_of_clusters_it_is_chosen_and_said(folder, tmp_path):
     told = done("fit", folder / "simple.csv", "--out", tmp_path / "out")
-    assert told.startswith("Number of clusters: 3, chosen among 2 to 7 by the BIC.\nThere are 3 clusters, with ")
+    assert told.startswith("There are groups: ")
+    assert "\nNumber of clusters: 3, chosen among 2 to 7 by the BIC.\nThere are 3 clusters, with " in told
     found = SASClustering("auto").fit(SIMPLE)
     labels = pd.read_csv(tmp_path / "out" / "labels.csv")["cluster"]
     assert labels.tolist() == found.labels_.tolist()

@@ -29,7 +29,9 @@ from sparsecluster.report import report_page, summarize
 
 pd = pytest.importorskip("pandas")
 
-FILES = ["core.csv", "features.csv", "gap.csv", "labels.csv", "model.json", "report.html", "summary.json"]
+FILES = [
+    *("core.csv", "features.csv", "gap.csv", "labels.csv", "model.json", "pairs.csv", "report.html", "summary.json"),
+]
 FULL = shifted_groups(mu=3.0, n_features=12, n_useful=4, group_size=12, seed=0)
 ROWS = np.r_[0:12, 12:22, 24:32]
 IDS = [f"sample {i}" for i in range(30)]
@@ -62,8 +64,8 @@ def read(file):
 
 
 def files_of(estimator):
-    """The files that are written of a fit: the gap only if it was computed, and alternatives only if there are any."""
-    given = {"gap.csv"} if estimator.gap_curve_ is None else set()
+    """The files of a fit: alternatives if there are any, and the gap and pairs of clusters if the size was chosen."""
+    given = {"gap.csv", "pairs.csv"} if estimator.gap_curve_ is None else set()
     return sorted({*FILES, *(["alternatives.csv"] if estimator.alternatives_ else [])} - given)
 
 

@@ -15,6 +15,7 @@ from typer.testing import CliRunner
 
 import sparsecluster
 import sparsecluster.datasets
+import sparsecluster.evidence
 import sparsecluster.extend
 import sparsecluster.inspection
 import sparsecluster.metrics
@@ -35,6 +36,7 @@ COMMANDS = get_command(app).commands
 MODULES = [
     sparsecluster,
     sparsecluster.datasets,
+    sparsecluster.evidence,
     sparsecluster.extend,
     sparsecluster.inspection,
     sparsecluster.metrics,

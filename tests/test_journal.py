@@ -219,7 +219,8 @@ def test_an_interrupted_fit_continues_and_writes_the_same_files(table, tmp_path,
     code, left, told = fit(table, tmp_path / "parts", monkeypatch)
     assert code == 0
     assert "This fit was interrupted before" in told
-    assert left <= whole - 2 * (whole // 3) + 1
+    # With each interruption a task is lost, which may consist of a few others.
+    assert left <= whole - 2 * (whole // 3) + 2 * 10
     assert contents(tmp_path / "parts") == contents(tmp_path / "whole")
     assert records(tmp_path) == []
 

@@ -13,7 +13,7 @@ from tests.helpers.pages import Page
 SHOWN = (
     *("title", "sentences", "warnings", "notes", "n_samples", "n_features", "n_chosen", "sizes", "explained"),
     *("n_outliers", "projection", "core", "heatmap", "clusterings", "features", "samples", "curves", "settings"),
-    *("palette", "no_cluster", "profiles", "outliers", "cluster_features"),
+    *("palette", "no_cluster", "profiles", "outliers", "cluster_features", "assessment", "trust"),
 )
 
 

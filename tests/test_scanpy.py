@@ -155,6 +155,29 @@ def test_results_come_back_from_a_file(tmp_path, parameters):
     assert_written(anndata.read_h5ad(tmp_path / "cells.h5ad"), found)
 
 
+@pytest.mark.parametrize("kind", [np.asarray, sp.csr_matrix])
+def test_how_sure_each_cell_is_comes_back_from_a_file_if_it_was_asked_for(tmp_path, kind):
+    adata = cells(kind(X))
+    ssc.sas(adata, 3, n_permutations=5, assess=True, key_added="own")
+    evidence = sparsecluster.assess(SASClustering(3, n_permutations=5).fit(kind(X)), kind(X))
+    adata.write_h5ad(tmp_path / "cells.h5ad")
+    again = anndata.read_h5ad(tmp_path / "cells.h5ad")
+    np.testing.assert_array_equal(again.obs["own_confidence"], evidence.samples.confidence)
+    told = again.uns["own"]["assessment"]
+    assert (told["verdict"], told["summary"], told["n_clusters"]) == ("groups", evidence.summary(), 3)
+    assert (told["p_independent"], told["p_one_group"]) == (evidence.p_independent, evidence.p_one_group)
+    np.testing.assert_array_equal(told["stability"], evidence.clusters.stability)
+    ssc.sas(adata, 3, n_permutations=5, key_added="own")
+    assert "own_confidence" not in adata.obs
+    assert "assessment" not in adata.uns["own"]
+
+
+def test_cells_in_blocks_are_not_assessed():
+    dask_array = pytest.importorskip("dask.array")
+    with pytest.raises(ValueError, match=r"assess=True needs a matrix in memory.*Use assess=False"):
+        ssc.sas(cells(dask_array.from_array(X)), 3, assess=True)
+
+
 def test_what_is_not_there_is_named():
     adata = cells()
     with pytest.raises(ValueError, match=r"no layer 'log'; it has none\."):

@@ -43,6 +43,10 @@ write the labels, so all of them must see the same disk. A table of at most 2,00
 option that needs all samples at once, is read into memory if it fits, and has the usual files. Ids are compared
 within each block only.
 
+`fit` prints first whether there are groups at all, if this was assessed ([Can you trust it?](guide/evidence.md)): by
+default for SAS clustering of tables with up to 2,000 samples and 500,000 values, if the gap statistic chooses the
+features, and with `--assess` for any table in memory. An assessment continues after an interruption as a fit does.
+
 In the CSV files, text that a spreadsheet would take for a formula has an apostrophe in front. Files have the names of
 samples and features as they are; where names are printed, control characters are escaped, such as `\\x1b`.
 """

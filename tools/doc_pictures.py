@@ -23,7 +23,7 @@ import numpy as np
 import pandas as pd
 from PIL import Image
 
-from sparsecluster import PairwiseFusionMixture, SASClustering, compare_methods, write_report
+from sparsecluster import Assessment, PairwiseFusionMixture, SASClustering, assess, compare_methods, write_report
 from sparsecluster.datasets import many_groups, shifted_groups
 from sparsecluster.inspection import FeatureScores, Heatmap, Projection, View, inspect
 
@@ -48,6 +48,17 @@ def view(**design: Any) -> View:
     """Fit three clusters to a simulated table, and return what is drawn."""
     X = genes(**design)
     return inspect(SASClustering(n_clusters=3).fit(X), X)
+
+
+@cache
+def assessment(**design: Any) -> Assessment:
+    """Assess three clusters of a simulated table."""
+    return assess(SASClustering(n_clusters=3), genes(**design))
+
+
+def evidence() -> Any:
+    """Draw how sure clusters, samples and features are."""
+    return assessment(mu=0.7, n_features=1000).plot()
 
 
 def gap_curves() -> Any:
@@ -142,6 +153,7 @@ PICTURES: dict[str, Callable[[], Any]] = {
     "heatmap": heatmap,
     "agreement": agreement,
     "mixture": mixture,
+    "evidence": evidence,
 }
 
 
@@ -167,7 +179,7 @@ def photograph() -> None:
         return
     with tempfile.TemporaryDirectory() as folder:
         page, shot = Path(folder) / "report.html", Path(folder) / "report.png"
-        write_report(view(), file=page, title="Clusters in genes.csv")
+        write_report(view(), file=page, title="Clusters in genes.csv", assessment=assessment())
         options = ["--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--window-size=1200,1600"]
         command = [browser, *options, f"--screenshot={shot}", page.as_uri()]
         subprocess.run(command, check=True, capture_output=True, timeout=120)

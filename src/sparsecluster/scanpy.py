@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import warnings
 from contextlib import AbstractContextManager, nullcontext
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -26,6 +26,9 @@ from .methods._clusters import NClusters
 from .methods._result import OUTLIER
 from .methods.sas import SASClustering
 from .preprocessing import EXPRESSION, ExpressionScaler
+
+if TYPE_CHECKING:
+    from .evidence import Assessment
 
 # The category of cells in no cluster.
 NO_CLUSTER = "outlier"
@@ -44,6 +47,7 @@ def sas(
     preset: Literal["expression"] | None = None,
     key_added: str = "sas",
     copy: bool = False,
+    assess: bool = False,
     **parameters: Any,
 ) -> Any:
     """Cluster the cells of `adata` by SAS clustering, and select the genes that distinguish the clusters.
@@ -67,6 +71,9 @@ def sas(
         Name under which the results are stored.
     copy : bool, default=False
         Whether to return a copy with the results instead of adding them to `adata`.
+    assess : bool, default=False
+        Whether to test if there are groups, and how sure each cell is; see `sparsecluster.assess`. It needs a matrix in
+        memory.
     **parameters
         Other parameters of `SASClustering`.
 
@@ -80,7 +87,9 @@ def sas(
         - `var[key_added + "_chosen"]`, `var[key_added + "_core"]` and `var[key_added + "_score"]`: whether each gene
           was chosen, whether it is one of those that are enough to find the clusters again, and its score;
         - `uns[key_added]`: the parameters, the objective, the numbers of clusters, of chosen genes, of core genes and
-          of cells in no cluster, and the curves by which the numbers of clusters and of genes were chosen.
+          of cells in no cluster, and the curves by which the numbers of clusters and of genes were chosen;
+        - with `assess=True`, `obs[key_added + "_confidence"]`: how often each cell keeps its cluster in random parts of
+          the cells; and `uns[key_added]["assessment"]`: the answers in words and numbers.
 
     Examples
     --------
@@ -103,11 +112,17 @@ def sas(
     with _opened(_values(adata, layer)) as (X, notes):
         for note in notes:
             warnings.warn(note, UserWarning, stacklevel=frames_in_package())
+        if assess and is_collection(X):
+            raise ValueError(
+                "assess=True needs a matrix in memory; this one is read in blocks. Use assess=False, or load some of "
+                "the cells by adata[cells].to_memory()."
+            )
         X = X if genes.all() else X[:, np.flatnonzero(genes)]
         if preset is not None:
             X, parameters = ExpressionScaler().fit_transform(X), {**EXPRESSION, **parameters}
         found = SASClustering(n_clusters, **parameters).fit(X)
         labels = np.asarray(found.labels_)
+        evidence = _evidence(found, X) if assess else None
     outside = labels == OUTLIER
     names = [*map(str, range(found.n_clusters_)), *([NO_CLUSTER] if outside.any() else [])]
     codes = np.where(outside, found.n_clusters_, labels)
@@ -134,7 +149,34 @@ def sas(
     }
     if hasattr(found, "core_size_"):
         adata.uns[key_added]["core_size"] = int(found.core_size_)
+    confidence = f"{key_added}_confidence"
+    if evidence is not None:
+        adata.obs[confidence] = evidence.samples.confidence
+        adata.uns[key_added]["assessment"] = _as_plain(evidence)
+    elif confidence in adata.obs:
+        del adata.obs[confidence]
     return adata if copy else None
+
+
+def _evidence(found: SASClustering, X: Any) -> Assessment:
+    """Assess a fit with the seed of the fit."""
+    from .evidence import assess
+
+    return assess(found, X, random_state=found.random_state)
+
+
+def _as_plain(evidence: Assessment) -> dict[str, Any]:
+    """Return the answers of an assessment as values that can be written to a file."""
+    return {
+        "summary": evidence.summary(),
+        "verdict": evidence.verdict,
+        "n_clusters": evidence.n_clusters,
+        "p_independent": evidence.p_independent,
+        # A file has no None.
+        "p_one_group": np.nan if evidence.p_one_group is None else evidence.p_one_group,
+        "agreement": evidence.agreement,
+        "stability": evidence.clusters.stability,
+    }
 
 
 def _as_arrays(curve: TuningCurve | None) -> dict[str, Any]:

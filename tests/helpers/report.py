@@ -9,7 +9,7 @@ import pandas as pd
 import scipy.sparse as sp
 from selenium.webdriver.common.action_chains import ActionChains
 
-from sparsecluster import COSA, PROCLUS, SASClustering, SparseHierarchical, SparseKMeans, SpectralGem
+from sparsecluster import COSA, PROCLUS, SASClustering, SparseHierarchical, SparseKMeans, SpectralGem, assess
 from sparsecluster._utils.text import visible
 from sparsecluster.datasets import many_groups, mixed_groups, shifted_groups
 from sparsecluster.inspection import inspect
@@ -23,6 +23,7 @@ FLAGS = (
 )
 X = shifted_groups(mu=2.0, n_features=120, n_useful=20, group_size=30, seed=0).X
 FRAME = pd.DataFrame(X, columns=[f"gene {a}" for a in range(120)], index=[f"patient-{i}" for i in range(90)])
+NOISE = pd.DataFrame(np.random.default_rng(0).normal(size=(60, 40))).add_prefix("gene ")
 MIXED = mixed_groups(n_features=16, n_useful=6, group_size=15, seed=0).X
 HOSTILE = [
     "<script>alert(1)</script>",
@@ -50,8 +51,16 @@ HOSTILE_SHOWN = as_shown(HOSTILE)
 LONG = "averylongnamewithoutanyblank_" * 8
 
 
+# A small assessment, which takes a second.
+PLAN = {"n_copies": 19, "n_folds": 5, "n_subsamples": 6, "n_splits": 4}
+
+
 def result_of(estimator, table, **told):
     return summarize(inspect(estimator.fit(table), table), **told)
+
+
+def assessed_result(estimator, table):
+    return result_of(estimator, table, assessment=assess(estimator.fit(table), table, **PLAN))
 
 
 def without_score(told):
@@ -95,7 +104,7 @@ RESULTS = {
     "one feature": lambda: result_of(GIVEN(2, n_features_to_select=1), X),
     "categories and missing values": lambda: result_of(GIVEN(3, n_features_to_select=6), MIXED),
     "twelve clusters": lambda: result_of(GIVEN(12), many_groups(12, 60, 40, group_size=6).X),
-    "matrices": lambda: result_of(
+    "matrices": lambda: assessed_result(
         GIVEN(3, n_features_to_select=4, metric="precomputed"), np.abs(X.T[:8, :, None] - X.T[:8, None])
     ),
     "weights": lambda: result_of(SparseKMeans(3, l1_bound=3.0), X),
@@ -113,6 +122,9 @@ RESULTS = {
     "a number out of the question": lambda: without_score(result_of(GIVEN([2, 3, 4, 5]), FRAME)),
     "two ways": lambda: result_of(SASClustering(2, n_permutations=3, trim=0.05), TWO_WAYS),
     "hostile two ways": lambda: result_of(SASClustering(2, n_permutations=3, trim=0.05), HOSTILE_WAYS),
+    "groups": lambda: assessed_result(GIVEN(3), FRAME),
+    "hostile groups": lambda: assessed_result(GIVEN(3, n_features_to_select=10), hostile_table()),
+    "no groups": lambda: assessed_result(GIVEN([2, 3], n_features_to_select=5), NOISE),
     "long names": lambda: result_of(GIVEN(3), long_table(), title=f"Groups in {LONG}", notes=[LONG], command=LONG),
 }
 

@@ -16,6 +16,7 @@ from .scheduler import Scheduler, cluster
 
 if TYPE_CHECKING:
     from .._utils.journal import Journal
+    from ..evidence import Assessment
     from ..inspection import View
     from ..io.parts import Parts
 
@@ -70,6 +71,15 @@ def fit(
     rule: Annotated[
         str | None, typer.Option(help="max (largest gap), or 1se (fewest features within one standard error of it).")
     ] = None,
+    assess: Annotated[
+        bool | None,
+        typer.Option(
+            "--assess/--no-assess",
+            help="Whether to test if there are groups, and how sure the clusters, samples and features are. By "
+            "default, in short, for sas with up to 2,000 samples and 500,000 values, if the gap statistic chooses the "
+            "features.",
+        ),
+    ] = None,
     id_: Id = None,
     truth: Annotated[str | None, typer.Option(help="Column with the true groups, only used for comparison.")] = None,
     drop: Annotated[str, typer.Option(help="Columns to leave out, separated by commas.")] = "",
@@ -103,6 +113,9 @@ def fit(
     clusterings, and the curves by which the number of clusters (n_clusters.csv), of features (gap.csv, ...) and of core
     features (core.csv) were chosen. Of a curve with more than 1,000 values, about 1,000 are written.
 
+    The first line says whether there are groups at all, if this was assessed. labels.csv then has the confidence of
+    each sample, features.csv the evidence for each feature, and pairs.csv the differences between pairs of clusters.
+
     A table in parts, or a Parquet, CSV or H5AD file larger than the memory, is fitted in blocks of rows, and its
     labels are written as labels/part-00000.parquet, ..., one file per block.
 
@@ -128,6 +141,8 @@ def fit(
     from ..io.parts import Parts
     from ..metrics import adjusted_rand_index, error_rate, rand_index
     from ..report import summarize
+    from ..report._words import no_groups_shown
+    from .assess import HINT, IN_BLOCKS, assessment_of, plan_of
     from .parts import fit_parts, fits_in_blocks, passes
     from .results import FIT
     from .shared import clusters_of, command_line, load_or_open, prepared, preset_of, say, say_json
@@ -170,7 +185,10 @@ def fit(
                 parts = loaded
             else:
                 loaded = loaded.loaded(memory_limit(max_memory))
+        if parts is not None and assess:
+            raise ValueError(IN_BLOCKS)
         preparation, told = preset_of(preset, loaded.X)
+        evidence, plan = None, None
         if parts is not None:
             parts = parts._replace(X=prepared(parts.X, preparation))
             found, view, warned, journal = fit_parts(estimator, parts, preparation)
@@ -179,13 +197,16 @@ def fit(
             tables, loaded = [loaded.X], loaded._replace(X=None)
             found, reading, warned, journal = _fitted(estimator, prepared(tables.pop(), preparation))
             view = inspect(found, reading, loaded.ids, loaded.names)
+            plan = plan_of(assess, found, view.n_samples, len(view.names))
+            evidence, refused = assessment_of(found, reading, plan, seed)
+            warned += refused
         if journal.n_reused and not quiet:
             tell(
                 f"This fit was interrupted before; {journal.n_reused} of its finished steps were used again.", err=True
             )
         notes = [*loaded.notes, *told, *warned]
         title = "Sparse clustering" if data == ["-"] else f"Clusters in {Path(data[0]).name}"
-        result = summarize(view, title=title, notes=notes, command=command_line())
+        result = summarize(view, title=title, notes=notes, command=command_line(), assessment=evidence)
         if parts is None and loaded.truth is not None:
             known, labels = in_clusters(loaded.truth.to_numpy().astype(str), found.labels_)
             result["truth"] = {
@@ -193,15 +214,19 @@ def fit(
                 "ari": adjusted_rand_index(known, labels),
                 "error": error_rate(known, labels),
             }
-        files = write_results(out, found, view, result, preparation, report, parts)
+        files = write_results(out, found, view, result, preparation, report, parts, evidence)
     journal.remove()
     if as_json:
         short = {key: result[key] for key in SHORT}
         short["n_core"] = result["core"] and result["core"]["count"]
         short["n_alternatives"] = len(view.alternatives)
+        short["assessment"] = result["assessment"]
         say_json({**short, "truth": result.get("truth"), "files": [str(file) for file in files]})
         return
-    for line in (*result["sentences"], *(f"Warning: {each}" for each in result["warnings"])):
+    first, *rest = result["sentences"]
+    say(first, quiet, stands_out=no_groups_shown(result))
+    proof = result["assessment"]["sentences"][1:] if evidence else []
+    for line in (*rest, *proof, *(f"Warning: {each}" for each in result["warnings"])):
         say(line, quiet)
     for note in result["notes"]:
         say(f"Note: {note}", quiet)
@@ -210,6 +235,8 @@ def fit(
         among = " among the samples in clusters" if view.n_outliers else ""
         say(f"Agreement with {brief(truth)}{among}: Rand index {agreement['rand']:.3f}, adjusted Rand index "
             f"{agreement['ari']:.3f}, error rate {agreement['error']:.3f}.", quiet)  # fmt: skip
+    if assess is None and plan is None and parts is None:
+        say(HINT, quiet)
     say(f"The results were written to {out}: {', '.join(file.name for file in files)}.", quiet)
 
 
@@ -295,6 +322,7 @@ def write_results(
     preset: dict[str, Any] | None,
     report: bool,
     parts: Parts | None = None,
+    evidence: Assessment | None = None,
 ) -> list[Path]:
     """Write all files of a result into a new folder, which takes the place of an earlier result as a whole.
 
@@ -306,18 +334,21 @@ def write_results(
     from ..io.curves import thinned
     from ..io.models import ModelError, save_model
     from ..report import report_page
+    from .assess import named_pairs
     from .parts import put_fitted_labels
     from .results import CURVE_FILES, FIT, LABELS, alternatives_table, features_table, labels_table
 
     with replaced(out, FIT) as new:
         if parts is None:
-            files = [write(new / "labels.csv", labels_table(view))]
+            files = [write(new / "labels.csv", labels_table(view, evidence))]
             if view.alternatives:
                 files.append(write(new / "alternatives.csv", alternatives_table(view)))
         else:
             files = [new / LABELS]
             result |= put_fitted_labels(new / LABELS, found, parts)
-        files.append(write(new / "features.csv", features_table(view)))
+        files.append(write(new / "features.csv", features_table(view, evidence)))
+        if evidence is not None and evidence.pairs.features:
+            files.append(write(new / "pairs.csv", frame_csv(named_pairs(evidence, view), index=False)))
         files += [
             write(new / CURVE_FILES[name], frame_csv(thinned(each).frame())) for name, each in view.curves.items()
         ]

@@ -14,13 +14,14 @@ from .._utils.csv import ROWS_AT_A_TIME, as_csv, csv_parts
 from .._utils.folders import Kind, holds_parts
 
 if TYPE_CHECKING:
+    from ..evidence import Assessment
     from ..inspection import View
 
 
 CURVES = ("n_clusters", "gap", "bic", "instability", "components", "core")
 CURVE_FILES = {f"{name}_curve_": f"{name}.csv" for name in CURVES}
 FIT_FILES = (
-    *("labels.csv", "features.csv", "alternatives.csv", *CURVE_FILES.values()),
+    *("labels.csv", "features.csv", "pairs.csv", "alternatives.csv", *CURVE_FILES.values()),
     *("model.json", "summary.json", "report.html"),
 )
 COMPARE_FILES = ("comparison.csv", "agreement.csv", "comparison.md")
@@ -51,11 +52,12 @@ PREDICT = Kind("predict", (), holds_parts, "")
 COMPARE = Kind("compare", COMPARE_FILES, is_comparison)
 
 
-def labels_table(view: View) -> Iterator[str]:
+def labels_table(view: View, assessment: Assessment | None = None) -> Iterator[str]:
     """Yield the parts of a table with one row per sample.
 
     The columns are the id, the cluster, and -1 if the sample is in none; for methods with distances, the distance to
-    the cluster, the second-best cluster and the silhouette; and the outlier score, if samples could be left out.
+    the cluster, the second-best cluster and the silhouette; the outlier score, if samples could be left out; and, if
+    the fit was assessed, how often the sample keeps its cluster, and the cluster in which it is otherwise.
     """
     placed, columns = view.places_of_samples(), {"cluster": view.labels}
     if placed is not None:
@@ -64,6 +66,9 @@ def labels_table(view: View) -> Iterator[str]:
         columns["silhouette"] = np.round(placed.silhouette, 6)
     if view.outlier_scores is not None:
         columns["outlier_score"] = np.round(view.outlier_scores, 6)
+    if assessment is not None:
+        columns.setdefault("second_cluster", assessment.samples.second)
+        columns["confidence"] = np.round(assessment.samples.confidence, 6)
     return csv_parts(["id", *columns], zip(view.ids, *map(items, columns.values()), strict=True))
 
 
@@ -80,11 +85,17 @@ def alternatives_table(view: View) -> Iterator[str]:
     return csv_parts(header, zip(view.ids, *labels, strict=True))
 
 
-def features_table(view: View) -> str:
+# The columns of a table of features, by the attributes of the evidence that they hold.
+EVIDENCE = {"frequency": "frequency", "fdr": "q", "effect": "effect", "effect_low": "low", "effect_high": "high"}
+
+
+def features_table(view: View, assessment: Assessment | None = None) -> str:
     """Return a table with one row per feature, chosen features and high scores first.
 
     The columns are the name, whether the feature was chosen, whether it is one of the core features if these were
-    sought, its score, its weight for methods with weights, and its center in each cluster.
+    sought, its score, its weight for methods with weights, and its center in each cluster; and, if the fit was
+    assessed, how often it is chosen in halves of the samples, the smallest false discovery rate at which it is listed,
+    and the share that the clusters of held-out samples explain, with its interval.
     """
     order = np.lexsort((-view.scores, ~view.is_chosen))
     columns = {"name": [view.names[a] for a in order.tolist()], "chosen": view.is_chosen[order].astype(int).tolist()}
@@ -93,6 +104,11 @@ def features_table(view: View) -> str:
     columns["score"] = np.round(view.scores[order], 6).tolist()
     if view.weights is not None:
         columns["weight"] = view.weights[order].tolist()
+    if assessment is not None:
+        columns |= {
+            name: [float(f"{value:.6g}") for value in getattr(assessment.features, attribute)[order].tolist()]
+            for name, attribute in EVIDENCE.items()
+        }
     for c, center in enumerate(() if view.centers is None else view.centers):
         columns[f"cluster_{c}"] = center[order].tolist()
     return as_csv(list(columns), zip(*columns.values(), strict=True))

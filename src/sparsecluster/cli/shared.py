@@ -11,7 +11,7 @@ from typing import Any
 
 import typer
 
-from .._utils.text import brief
+from .._utils.text import brief, visible
 from .errors import tell
 
 
@@ -102,9 +102,11 @@ def preset_of(word: str | None, X: Any) -> tuple[dict[str, Any] | None, list[str
     return preset, [f"Preset expression: {told}. Genes were not scaled."]
 
 
-def say(text: str, quiet: bool) -> None:
-    """Print a line, unless the command is quiet."""
-    if not quiet:
+def say(text: str, quiet: bool, *, stands_out: bool = False) -> None:
+    """Print a line, which a terminal may show in a color that stands out, unless the command is quiet."""
+    if not quiet and stands_out:
+        typer.secho(visible(text), fg="yellow", bold=True)
+    elif not quiet:
         tell(text)
 
 

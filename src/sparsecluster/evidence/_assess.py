@@ -128,8 +128,8 @@ def assess(
         check_number(name, value, "a number above 0 and below 1", lambda x: 0 < x < 1)
     if is_collection(X):
         raise ValueError(
-            "assess needs a table in memory; got a Dask collection. Pass a sample of its rows, such as "
-            "inspect_sample(...), or compute it."
+            "assess needs a table in memory; got a Dask collection. Pass a random part of its rows, loaded by "
+            "compute(), and an estimator that is not fitted."
         )
     plan = Plan(int(n_copies), int(n_paths), int(n_folds), int(n_subsamples), int(n_splits), float(alpha), float(fdr))
     with one_thread_blas(), quietly():

@@ -14,26 +14,34 @@ if TYPE_CHECKING:
 # Samples that keep their cluster in less than this share of the subsamples are called unsure.
 UNSURE = 0.8
 
-HEADLINES = {
-    "groups": "There are groups: neither independent features nor one group whose features go together would look "
-    "like this.",
-    "trend": "No groups are shown: features go together, but one continuous group explains it as well as several.",
-    "nothing": "There is no evidence of groups: independent features without any groups look the same.",
-    "dependence": "Features go together more than independent features would; whether they form groups was not tested.",
+# What is claimed, and why, by the verdict of the tests.
+CLAIMS = {
+    "groups": "There are groups",
+    "trend": "No groups are shown",
+    "nothing": "There is no evidence of groups",
+    "dependence": "There may be groups",
 }
+REASONS = {
+    "groups": "neither independent features nor one group whose features go together would look like this.",
+    "trend": "features go together, but one continuous group explains it as well as several.",
+    "nothing": "independent features without any groups look the same.",
+    "dependence": "features go together, more than independent features would; whether they form groups was not "
+    "tested.",
+}
+# The claim if the number of clusters was to be chosen: a single group is an answer, too.
+ONE_GROUP = "No groups (k = 1)"
 
 
-def headline(told: Assessment) -> str:
+def headline(told: Assessment, *, k_was_chosen: bool = False) -> str:
     """Whether there is anything, in one sentence."""
-    return HEADLINES[told.verdict]
+    claim = ONE_GROUP if k_was_chosen and told.n_clusters == 1 else CLAIMS[told.verdict]
+    return f"{claim}: {REASONS[told.verdict]}"
 
 
 def about_groups(told: Assessment) -> list[str]:
     """The p-values behind it."""
-    tests = [f"independent features: p = {p_words(told.p_independent)}"]
-    if told.p_one_group is not None:
-        tests.append(f"one group: p = {p_words(told.p_one_group)}")
-    return [f"Tests ({'; '.join(tests)})."]
+    tests = {"independent features": told.p_independent, "one group": told.p_one_group}
+    return [f"P-values: {' and '.join(f'{p_words(p)} for {name}' for name, p in tests.items() if p is not None)}."]
 
 
 def p_words(p: float) -> str:
@@ -54,10 +62,11 @@ def about_clusters(told: Assessment) -> list[str]:
     parts = [f"{'cluster' if len(own) == 1 else 'clusters'} {enumerated(own)} {'is' if len(own) == 1 else 'are'} {word}"
              for word, own in kinds.items() if own]  # fmt: skip
     text = "; ".join(parts)
-    null = float(np.mean(told.agreement_null)) if told.agreement_null.size else 0.0
+    # Adding zero turns -0.0 into 0.0.
+    own, null = (round(float(np.mean(each)), 2) + 0.0 for each in (told.agreement, told.agreement_null))
     return [
         f"In subsamples, {text}.",
-        f"Two halves of the samples agree with an adjusted Rand index of {told.agreement:.2f}; in permuted copies it "
+        f"Two halves of the samples agree with an adjusted Rand index of {own:.2f}; in permuted copies it "
         f"is {null:.2f}.",
     ]
 

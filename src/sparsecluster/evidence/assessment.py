@@ -131,8 +131,8 @@ class Assessment:
         import matplotlib.pyplot as plt
 
         figure, axes = plt.subplots(1, 3, figsize=(14, 4.4), layout="constrained")
-        self.clusters.plot(axes[0])
-        self.samples.plot(axes[1])
-        self.features.plot(axes[2])
+        parts: tuple[Any, ...] = (self.clusters, self.samples, self.features)
+        for part, ax in zip(parts, axes, strict=True):
+            part.plot(ax)
         figure.suptitle(headline(self))
         return figure

@@ -1,4 +1,4 @@
-"""What an assessment says about clusters, samples, features and pairs: `.frame()` has the data, `.plot()` draws it."""
+"""What an assessment says of clusters, samples, features and pairs: `.frame()` has the data, `.plot()` draws it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .._utils.arrays import Floats, Subset
-from ..inspection._style import GRAY, look_of, own_axes
+from ..inspection._style import GRAY, legend_above, look_of, own_axes, plain
 from ._pairs import Pairs
 from ._selection import expected_false
 from ._stability import DISSOLVED, RECOVERED
@@ -84,9 +84,9 @@ class ClusterStability:
         """
         ax = own_axes(ax, 6, 0.5 + 0.45 * self.sizes.size)
         k = self.sizes.size
-        ax.barh(np.arange(k), self.stability, color=[look_of(c)[0] for c in range(k)])
+        ax.barh(np.arange(k), self.stability, 0.6, color=[look_of(c)[0] for c in range(k)])
         for limit in (DISSOLVED, RECOVERED):
-            ax.axvline(limit, color=GRAY, ls=":")
+            ax.axvline(limit, color="0.2", ls=":")
         names = [f"cluster {c}: {word}" for c, word in enumerate(self.words)]
         ax.set(yticks=np.arange(k), yticklabels=names, xlim=(0, 1), xlabel="stability (Jaccard similarity)")
         ax.invert_yaxis()
@@ -266,11 +266,11 @@ class FeatureEvidence:
         for mask, color in ((listed, BLUE), (~listed, GRAY)):
             ax.hlines(at[mask], self.low[shown][mask], self.high[shown][mask], color=color)
             ax.plot(self.effect[shown][mask], at[mask], "o", color=color, ms=5)
-        ax.plot(self.frequency[shown], at, "|", color="black", ms=9, label="share of the halves that choose it")
-        names = [self.names[a] for a in shown.tolist()]
+        often = ax.plot(self.frequency[shown], at, "|", color="black", ms=9, label="share of halves that choose it")
+        names = [plain(self.names[a]) for a in shown.tolist()]
         ax.set(yticks=at, yticklabels=names, xlim=(-0.02, 1.02), xlabel="share explained in held-out samples")
         ax.invert_yaxis()
-        ax.legend(frameon=False, loc="lower right")
+        legend_above(ax, often)
         return ax
 
 
@@ -308,10 +308,11 @@ class PairDifferences:
             return cls((), np.zeros(0, int), np.zeros(0, int), nothing, nothing, nothing, nothing)
         places = np.full(len(features.names), -1)
         places[columns] = np.arange(columns.size)
-        wanted = [a for a in features.order.tolist() if places[a] >= 0 and (features.listed[a] or features.chosen[a])]
+        is_wanted = (places >= 0) & (features.listed | features.chosen)
+        wanted = features.order[is_wanted[features.order]]
         at = places[wanted]
         q = pairs.q[at] if shows_groups else np.ones((at.size, pairs.first.size))
-        names = tuple(features.names[a] for a in wanted)
+        names = tuple(features.names[a] for a in wanted.tolist())
         return cls(names, pairs.first, pairs.second, pairs.difference[at], pairs.low[at], pairs.high[at], q)
 
     def frame(self) -> pd.DataFrame:
@@ -353,6 +354,6 @@ class PairDifferences:
         image = ax.imshow(-np.log10(np.maximum(q, 1e-6)), vmin=0, vmax=6, cmap="Blues", aspect="auto")
         pairs = [f"{c} and {d}" for c, d in zip(self.first.tolist(), self.second.tolist(), strict=True)]
         ax.set(xticks=np.arange(len(pairs)), xticklabels=pairs, xlabel="clusters", yticks=np.arange(len(q)))
-        ax.set_yticklabels(self.features[: len(q)])
+        ax.set_yticklabels([plain(name) for name in self.features[: len(q)]])
         ax.figure.colorbar(image, ax=ax, label="-log10 q")
         return ax

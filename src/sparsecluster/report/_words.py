@@ -25,10 +25,11 @@ VERBS = {
 
 def sentences(result: dict[str, Any]) -> list[str]:
     """Return what the result is, in full sentences."""
-    features = result["features"]
+    features, assessment = result["features"], result["assessment"]
     told = [
+        assessment and assessment["sentences"][0],
         _choice_of_clusters(result),
-        f"There are {len(result['sizes'])} clusters, with {enumerated(result['sizes'])} samples.",
+        _clusters(result),
         _outside(result["outliers"]["rows"], result["n_outliers"]),
         _features(result),
         f"The clusters explain {result['explained']:.0%} of the variation of the chosen features on average.",
@@ -36,7 +37,7 @@ def sentences(result: dict[str, Any]) -> list[str]:
         None
         if features["rest"] is None
         else f"The clusters explain {features['rest']:.0%} of the variation of the features that were not chosen.",
-        _alternatives(result["clusterings"][1:]),
+        _alternatives(result),
     ]
     return [sentence for sentence in told if sentence]
 
@@ -50,7 +51,21 @@ def _choice_of_clusters(result: dict[str, Any]) -> str | None:
     is_range = len(tried) > 2 and tried == list(range(tried[0], tried[-1] + 1))
     among = f"{tried[0]} to {tried[-1]}" if is_range else enumerated(tried)
     criterion = CRITERIA.get(curve["criterion"], curve["criterion"])
+    if no_groups_shown(result):
+        return f"Among {among} clusters, {len(result['sizes'])} are best by {criterion}."
     return f"Number of clusters: {len(result['sizes'])}, chosen among {among} by {criterion}."
+
+
+def _clusters(result: dict[str, Any]) -> str:
+    sizes = enumerated(result["sizes"])
+    if no_groups_shown(result):
+        return f"The best clustering into {len(result['sizes'])} clusters has {sizes} samples in them."
+    return f"There are {len(result['sizes'])} clusters, with {sizes} samples."
+
+
+def no_groups_shown(result: dict[str, Any]) -> bool:
+    """Whether the result was assessed, and the tests do not show groups."""
+    return result["assessment"] is not None and result["assessment"]["n_clusters"] == 1
 
 
 def _outside(rows: list[dict[str, Any]], count: int) -> str | None:
@@ -63,7 +78,7 @@ def _outside(rows: list[dict[str, Any]], count: int) -> str | None:
 def _features(result: dict[str, Any]) -> str:
     """Say how many features differ between the clusters or were chosen, and which of them are enough."""
     total, core, curve = result["n_features"], result["core"], result["curves"]["features"]
-    is_tuned = curve is not None and curve["parameter"] == "s"
+    is_tuned = curve is not None and curve["parameter"] == "s" and not no_groups_shown(result)
     is_answer = core is not None and core["is_answer"]
     count = core["found_with"] if is_answer else result["n_chosen"]
     first = f"{count:,} of {total:,} features {VERBS[is_tuned, count == 1]}"
@@ -92,10 +107,11 @@ def _best(rows: list[dict[str, Any]]) -> str | None:
     return f"The features with the highest scores are {told}."
 
 
-def _alternatives(others: list[dict[str, Any]]) -> str | None:
+def _alternatives(result: dict[str, Any]) -> str | None:
+    others, good = result["clusterings"][1:], "" if no_groups_shown(result) else "good "
     if not others:
         return None
-    there = "is another good clustering" if len(others) == 1 else f"are {len(others)} other good clusterings"
+    there = f"is another {good}clustering" if len(others) == 1 else f"are {len(others)} other {good}clusterings"
     based = enumerated([each["n_chosen"] for each in others])
     agreement = enumerated([round(each["agreement"], 2) + 0.0 for each in others], ".2f")
     return (

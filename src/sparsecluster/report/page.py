@@ -17,7 +17,7 @@ WRITTEN = ("settings", "sentences", "warnings", "notes", "core", "cluster_featur
 # These parts are used by the script alone.
 DRAWN = ("palette", "no_cluster", "profiles", "outliers")
 # The parts of the script, in the order in which they are written into the page.
-SCRIPT = ("tools", "table", "curves", "projection", "heatmap", "clusterings", "main")
+SCRIPT = ("tools", "table", "curves", "projection", "heatmap", "trust", "clusterings", "main")
 
 
 def report_page(result: dict[str, Any]) -> str:

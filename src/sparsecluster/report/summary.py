@@ -11,6 +11,7 @@ import numpy as np
 from .._search.curve import TuningCurve
 from .._utils.arrays import Subset
 from .._version import __version__
+from ..evidence import Assessment
 from ..inspection._style import DIVERGING, MISSING, page_look, palette
 from ..inspection.agreement import agreement_in_clusters
 from ..inspection.contributions import Contributions
@@ -18,6 +19,8 @@ from ..inspection.heatmap import LIMIT, Heatmap, thinned
 from ..inspection.projection import Components, Projection, within_reach
 from ..inspection.view import View
 from ..methods._result import OUTLIER
+from ._numbers import rounded
+from ._trust import assessed, drawn
 from ._words import sentences, warnings_of
 
 # The largest numbers of features, samples and sizes in a page. The page says so if there are more.
@@ -30,7 +33,12 @@ MOST_VALUES = 20_000_000
 
 
 def summarize(
-    view: View, *, title: str = "Sparse clustering", notes: Sequence[str] = (), command: str | None = None
+    view: View,
+    *,
+    title: str = "Sparse clustering",
+    notes: Sequence[str] = (),
+    command: str | None = None,
+    assessment: Assessment | None = None,
 ) -> dict[str, Any]:
     """Summarize a fit in plain Python values, which can be stored as JSON.
 
@@ -44,6 +52,8 @@ def summarize(
         Other information for the reader, in full sentences, such as how the table was prepared.
     command : str, default=None
         Command line that produced the result.
+    assessment : Assessment, default=None
+        The evidence for the fit, as returned by `assess`. Its headline is then the first sentence.
 
     Returns
     -------
@@ -86,6 +96,8 @@ def summarize(
         "clusterings": _clusterings(view),
         "settings": _settings(view, command),
         "notes": list(notes),
+        "assessment": assessment and assessed(assessment, k_was_chosen="n_clusters_curve_" in view.curves),
+        "trust": assessment and drawn(assessment, view),
     }
     result["sentences"] = sentences(result)
     result["warnings"] = warnings_of(result)
@@ -93,12 +105,6 @@ def summarize(
 
 
 # ---------------------------------------------------------------- numbers
-
-
-def _rounded(values: Any, digits: int = 4) -> Any:
-    """Round numbers for the page. NaN and infinity, which JSON does not have, become None."""
-    array = np.asarray(values, dtype=np.float64)
-    return [float(f"{value:.{digits}g}") if np.isfinite(value) else None for value in array.ravel().tolist()]
 
 
 def _curves(view: View) -> dict[str, Any]:
@@ -123,8 +129,8 @@ def _curve(curve: TuningCurve | None) -> dict[str, Any] | None:
         "is_log": curve.is_log and float(curve.values[0]) > 0,
         "values": [float(value) for value in curve.values[at]],
         "unusable": list(curve.unusable),
-        "score": _rounded(curve.score[at]),
-        "error": None if curve.error is None else _rounded(curve.error[at]),
+        "score": rounded(curve.score[at]),
+        "error": None if curve.error is None else rounded(curve.error[at]),
         "chosen": float(curve.chosen),
         "best": float(curve.score[chosen]),
         "best_error": None if curve.error is None else float(curve.error[chosen]),
@@ -201,10 +207,10 @@ def _samples(view: View) -> dict[str, Any]:
     for i in _some_samples(view).tolist():
         row: dict[str, Any] = {"id": view.ids[i], "cluster": int(view.labels[i])}
         if placed is not None:
-            row["distance"], row["silhouette"] = _rounded([placed.distance[i], placed.silhouette[i]])
+            row["distance"], row["silhouette"] = rounded([placed.distance[i], placed.silhouette[i]])
             row["second"] = int(placed.second[i])
         if view.outlier_scores is not None:
-            (row["outlier_score"],) = _rounded([view.outlier_scores[i]])
+            (row["outlier_score"],) = rounded([view.outlier_scores[i]])
         rows.append(row)
     return {"rows": rows, "left_out": view.n_samples - len(rows)}
 
@@ -218,7 +224,7 @@ def _outliers(view: View) -> dict[str, Any]:
     for i in outside[:MOST_OUTLIERS].tolist():
         row: dict[str, Any] = {"id": view.ids[i]}
         if view.outlier_scores is not None:
-            (row["score"],) = _rounded([view.outlier_scores[i]])
+            (row["score"],) = rounded([view.outlier_scores[i]])
         if placed is not None:
             row["nearest"] = int(placed.second[i])
         rows.append(row)
@@ -280,7 +286,7 @@ def _projection(view: View) -> dict[str, Any]:
 
 
 def _panel(view: View, seen: Components, samples: Subset) -> dict[str, Any]:
-    x, y = map(_rounded, within_reach(seen.places, view.labels)[samples].T)
+    x, y = map(rounded, within_reach(seen.places, view.labels)[samples].T)
     return {"x": x, "y": y, "shares": seen.shares.tolist(), "n_missing": seen.n_missing}
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from .._utils.files import write
+from ..evidence import Assessment
 from ..inspection._fitted import Fitted, inspect
 from ..inspection.view import View
 from .page import report_page
@@ -23,6 +24,7 @@ def write_report(
     title: str = "Sparse clustering",
     notes: Sequence[str] = (),
     command: str | None = None,
+    assessment: Assessment | None = None,
 ) -> Path:
     """Write a report of a fit: one HTML file that works offline.
 
@@ -42,6 +44,8 @@ def write_report(
         Other information for the reader, in full sentences, such as how the table was prepared.
     command : str, default=None
         Command line that produced the result.
+    assessment : Assessment, default=None
+        The evidence for the fit, as returned by `assess`, which is then shown below the summary.
 
     Returns
     -------
@@ -67,4 +71,5 @@ def write_report(
         raise ValueError("X must be the data that fit was given; got None.")
     else:
         view = inspect(estimator, X, ids, names)
-    return write(Path(file), report_page(summarize(view, title=title, notes=notes, command=command)))
+    result = summarize(view, title=title, notes=notes, command=command, assessment=assessment)
+    return write(Path(file), report_page(result))

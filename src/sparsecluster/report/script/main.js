@@ -1,5 +1,6 @@
 // ---- the page
 for (const [name, each] of Object.entries(data.curves)) curve(name, each);
+trust();
 projection();
 heatmap();
 profiles();
