@@ -170,7 +170,8 @@ def test_every_kind_of_table_can_be_assessed(table, parameters):
     assert np.isfinite(found.agreement)
     usable = ~np.isnan(found.features.q)
     assert ((found.features.q[usable] >= 0) & (found.features.q[usable] <= 1)).all()
-    assert (found.features.low[usable] <= found.features.high[usable]).all()
+    assert (found.features.low[usable] <= found.features.effect[usable]).all()
+    assert (found.features.effect[usable] <= found.features.high[usable]).all()
 
 
 def test_levels_are_listed_if_they_differ():

@@ -210,4 +210,6 @@ def analysis_of_variance(scores: Floats, labels: npt.NDArray[np.int16], k: int, 
     ratio = np.where(usable, np.maximum(without - within, 0.0) / d1 / (within / d2), 0.0)
     share = np.where(usable, 1.0 - within / np.maximum(without, 1e-300), 0.0).clip(0.0, 1.0)
     p = np.where(usable, fdtrc(d1, d2, ratio), 1.0)
-    return np.array([p, share, *explained_interval(ratio, d1, d2)])
+    low, high = explained_interval(ratio, d1, d2)
+    # A ratio far below 1 speaks for no difference at all, with an interval below the share that was seen.
+    return np.array([p, share, np.minimum(low, share), np.maximum(high, share)])

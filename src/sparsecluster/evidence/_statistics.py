@@ -63,7 +63,8 @@ def chi_square(codes: Floats, labels: npt.NDArray[Any], k: int) -> Floats:
         return 0.0 if 1.0 - p <= probability else float(np.nan_to_num(chndtrinc(statistic, degrees, probability)))
 
     low, high = (min(1.0, end(each) / most) for each in (1.0 - TAIL, TAIL))
-    return np.array([p, min(1.0, statistic / most), low, high])
+    share = min(1.0, statistic / most)
+    return np.array([p, share, min(low, share), max(high, share)])
 
 
 def worst_of_several(found: Floats, owners: Subset) -> Floats:
