@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from ..inspection import View
 
 # A fit with more samples, or with more values in the table, is assessed only if this is asked for. Up to here, the
-# assessment adds less to the time of the command than the command takes without it.
+# command takes about twice as long at most.
 MOST_SAMPLES, MOST_VALUES = 2000, 500_000
 # How much is computed if nobody has asked for it: enough to tell whether there are groups.
 SHORT_PLAN = {"n_copies": 39, "n_folds": 10, "n_subsamples": 20, "n_splits": 10}
