@@ -21,6 +21,7 @@ NAMES = (
     "choices",
     "clusters",
     "clusters_real",
+    "evidence",
     "outliers",
     "expression",
     "methods",

@@ -57,6 +57,14 @@ class Reference:
         every = json.loads((HERE / "k_reference.json").read_text())
         return [each for each in every if each["method"] == method]
 
+    def sigclust(self, data: str, estimate: str) -> dict[str, Any]:
+        """The result of SigClust in R with one of its estimates of the covariance."""
+        folder, number = folder_of(data), ("soft", "sample", "hard").index(estimate) + 1
+        file = "sigclust_reference.json" if folder == HERE else "methods/honest.json"
+        every = json.loads((folder / file).read_text())["sigclust"]
+        (only,) = [each for each in every if each["data"].startswith(data) and each["icovest"] == number]
+        return only
+
 
 def stored(file: str, data: str) -> list[dict[str, Any]]:
     return [each for each in json.loads((folder_of(data) / file).read_text()) if each["data"] == data]

@@ -38,7 +38,8 @@ _data
 _clusterers
 _features
 _kernels  metrics  datasets
-_utils  _version
+_utils
+_version
 """
 DEPTH = {room: line for line, rooms in enumerate(LAYERS.split("\n")) for room in rooms.split()}
 

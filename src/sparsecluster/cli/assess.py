@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 # command takes about twice as long at most.
 MOST_SAMPLES, MOST_VALUES = 2000, 500_000
 # How much is computed if nobody has asked for it: enough to tell whether there are groups.
-SHORT_PLAN = {"n_copies": 39, "n_folds": 10, "n_subsamples": 20, "n_splits": 10}
+SHORT_PLAN = {"n_copies": 39, "n_paths": 1, "n_folds": 10, "n_subsamples": 10, "n_splits": 5}
 # Values of the number of features that are found by comparing the data with permuted copies.
 CHOSEN_SIZES = ("auto", "core")
 HINT = "Use --assess to test whether there are groups, and how sure the clusters, samples and features are."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,7 +21,7 @@ from ..methods._criteria.refit import Refit, part_of, quietly, tuned_in, workers
 from ..methods._result import OUTLIER
 from ..methods.sas import SASClustering
 from . import _independent, _one_group
-from ._columns import columns_of
+from ._columns import columns_of, standardized
 from ._copies import one_group, permuted
 from ._held_out import HeldOut, common_factors, differences, held_out_labels
 from ._pairs import Pairs, pair_differences
@@ -35,7 +36,7 @@ from .displays import ClusterStability, FeatureEvidence, PairDifferences, Sample
 MOST_SAMPLES = 2000
 # The share of the samples in a subsample, as usual in consensus clustering (Monti and others, 2003).
 SHARE = 0.8
-# The number of permuted copies whose halves are compared.
+# The largest number of permuted copies whose halves are compared.
 N_COPIES_HALVED = 10
 
 
@@ -44,6 +45,7 @@ def assess(
     X: Any,
     *,
     n_copies: int = 99,
+    n_paths: int = 2,
     n_folds: int = 10,
     n_subsamples: int = 25,
     n_splits: int = 25,
@@ -72,6 +74,9 @@ def assess(
         The table, or what `read` returned.
     n_copies : int, default=99
         Number of permuted copies in the test of independent features; its smallest p-value is 1 / (n_copies + 1).
+    n_paths : int, default=2
+        Number of searches through all numbers of features in the data and in each copy, if SAS clustering has chosen
+        the number of features. More searches find weak groups more often.
     n_folds : int, default=10
         Number of folds of held-out samples.
     n_subsamples : int, default=25
@@ -115,6 +120,7 @@ def assess(
     (0.01, ('solid', 'solid', 'solid'))
     """
     check_count("n_copies", n_copies, 1)
+    check_count("n_paths", n_paths, 1)
     check_count("n_folds", n_folds, 2)
     check_count("n_subsamples", n_subsamples, 1)
     check_count("n_splits", n_splits, 1)
@@ -125,7 +131,7 @@ def assess(
             "assess needs a table in memory; got a Dask collection. Pass a random part of its rows, loaded by "
             "compute(), and an estimator that is not fitted."
         )
-    plan = Plan(int(n_copies), int(n_folds), int(n_subsamples), int(n_splits), float(alpha), float(fdr))
+    plan = Plan(int(n_copies), int(n_paths), int(n_folds), int(n_subsamples), int(n_splits), float(alpha), float(fdr))
     with one_thread_blas(), quietly():
         found, reading = fitted(estimator, X)
         given, places = clustering_of(found, reading, rng_of(random_state))
@@ -141,6 +147,7 @@ class Plan(NamedTuple):
     """How much to compute, and at which levels; see the parameters of `assess`."""
 
     n_copies: int = 99
+    n_paths: int = 2
     n_folds: int = 10
     n_subsamples: int = 25
     n_splits: int = 25
@@ -182,7 +189,8 @@ def clustering_of(found: Any, reading: Reading, rng: np.random.Generator) -> tup
     chosen[owners[support[part.source.columns]]] = True
     tuned = {"n_features_to_select": int(chosen.sum()), **tuned_in(vars(found))}
     is_path = isinstance(found, SASClustering) and is_auto(found.n_features_to_select) and found.search == "path"
-    refit = Refit.with_values(found, tuned, few_starts=True)
+    # As many starts as in the fit itself: with few, parts of the samples would be clustered worse than all of them.
+    refit = Refit.with_values(found, tuned)
     return Clustering(part, labels[places].astype(np.int32), k, chosen, refit, is_path), places
 
 
@@ -209,16 +217,17 @@ def evidence(given: Clustering, scores: Floats, plan: Plan, rng: np.random.Gener
     """Fit copies and parts of the table, and draw all conclusions from these fits."""
     n, k = given.n_samples, given.k
     of_copies, of_folds, of_subsamples, of_halves, of_null, of_ties, of_factors, of_group = rng.spawn(8)
-    curves = _independent.objectives(given, plan.n_copies, of_copies, workers)
+    columns = columns_of(given.reading)
+    curves = _independent.objectives(given, plan.n_copies, plan.n_paths, of_copies, workers)
     left_out = folds(n, min(plan.n_folds, n), of_folds)
     rest = [np.delete(np.arange(n), each) for each in left_out]
     fits = fit_parts(given, rest, of_folds, workers, "folds")
     drawn = subsamples(n, SHARE, plan.n_subsamples, of_subsamples)
     parts = fit_parts(given, drawn, of_subsamples, workers, "subsamples")
     split = halves(n, plan.n_splits, of_halves)
-    half_fits = fit_parts(given, split, of_halves, workers, "halves", with_others=True)
-    null = list(workers.map(lambda own: null_agreement(given, own), of_null.spawn(N_COPIES_HALVED), "halves of copies"))
-    columns = columns_of(given.reading)
+    half_fits = fit_parts(given, split, of_halves, workers, "halves", with_others=columns is None)
+    copies = of_null.spawn(min(N_COPIES_HALVED, plan.n_splits))
+    null = list(workers.map(partial(null_agreement, given), copies, "halves of copies"))
     p_one_group, held_out, pairs = None, None, None
     q_mirror = q_contrast = np.full(given.chosen.size, np.nan)
     if columns is not None:
@@ -235,7 +244,7 @@ def evidence(given: Clustering, scores: Floats, plan: Plan, rng: np.random.Gener
     return Evidence(
         _independent.p_value(curves),
         p_one_group,
-        agreement_of_halves(half_fits),
+        agreement_of_halves(half_fits, columns, k),
         np.array(null),
         parts,
         frequencies(half_fits, given.chosen.size),
@@ -248,10 +257,12 @@ def evidence(given: Clustering, scores: Floats, plan: Plan, rng: np.random.Gener
 
 
 def null_agreement(given: Clustering, rng: np.random.Generator) -> float:
-    """The agreement of halves of a permuted copy."""
-    copy = given._replace(reading=permuted(given.reading, rng))
-    pair = [fit_part(copy, part, rng, with_others=True) for part in halves(given.n_samples, 1, rng)]
-    return float(agreement_of_halves(pair)[0])
+    """The agreement of halves of a permuted copy, in which starts would hardly ever agree on the best clusters."""
+    copy = given._replace(reading=permuted(given.reading, rng), refit=given.refit.with_few_starts())
+    columns = columns_of(copy.reading, standardized)
+    parts = halves(given.n_samples, 1, rng)
+    pair = [fit_part(copy, part, rng, with_others=columns is None) for part in parts]
+    return float(agreement_of_halves(pair, columns, given.k)[0])
 
 
 def most_common(labels: npt.NDArray[np.int16], k: int) -> Subset:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -10,7 +11,8 @@ import numpy.typing as npt
 from .._data.reading import Reading
 from .._data.source import MatrixSource
 from .._utils.arrays import Floats, Subset
-from ._copies import normal_scores
+from ._copies import by_frequency
+from ._copula import normal_scores
 
 # No more values than this are held in memory as normal scores.
 MOST_VALUES = 200_000_000
@@ -44,8 +46,11 @@ class Columns(NamedTuple):
         return normal_scores(ranked, rng)
 
 
-def columns_of(reading: Reading) -> Columns | None:
-    """Return the columns; None if the features are matrices, which have no values, or if there are too many values."""
+def columns_of(reading: Reading, scored: Callable[[Floats], Floats] = normal_scores) -> Columns | None:
+    """Return the columns; None if the features are matrices, which have no values, or if there are too many values.
+
+    Numbers are replaced by their normal scores, or by what another function of the table returns.
+    """
     source = reading.source
     n_values = source.samples.size * source.columns.size
     if isinstance(source, MatrixSource) or n_values > MOST_VALUES:
@@ -53,17 +58,15 @@ def columns_of(reading: Reading) -> Columns | None:
     looked = [source.look(a, source.samples, source.samples) for a in source.columns.tolist()]
     values = np.column_stack([np.asarray(each, dtype=np.float64) for each in looked])
     is_nominal = np.array([source.kind(a).codes_are_names for a in source.columns.tolist()], bool)
-    scores = normal_scores(values)
+    scores = scored(values)
     scores[:, is_nominal] = values[:, is_nominal]
     return Columns(values, scores, source.owners, is_nominal)
 
 
-def by_frequency(codes: Floats) -> Floats:
-    """Number the levels by how frequent they are, because their names have no order; equally frequent ones by code."""
-    seen = ~np.isnan(codes)
-    names, places, counts = np.unique(codes[seen], return_inverse=True, return_counts=True)
-    ranks = np.empty(names.size)
-    ranks[np.lexsort((names, -counts))] = np.arange(names.size)
-    numbered = np.full(codes.size, np.nan)
-    numbered[seen] = ranks[places]
-    return numbered
+def standardized(values: Floats) -> Floats:
+    """Columns with mean 0 and variance 1."""
+    seen = ~np.isnan(values)
+    count = np.maximum(seen.sum(axis=0), 1)
+    centered = values - np.nan_to_num(values).sum(axis=0) / count
+    spread = np.sqrt(np.nan_to_num(centered**2).sum(axis=0) / count)
+    return np.asarray(centered / np.where(spread > 0, spread, 1.0))

@@ -8,7 +8,7 @@ then has nothing to do with the clusters.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -101,7 +101,7 @@ def distances(columns: Columns, used: Subset, part: Part, out: Subset, k: int) -
     return apart
 
 
-def level_distances(codes: Floats, labels: Subset, new: Floats, k: int) -> Floats:
+def level_distances(codes: Floats, labels: npt.NDArray[Any], new: Floats, k: int) -> Floats:
     """The distance of levels to each cluster, in units of the variation of the column; of shape (n_new, k)."""
     names = np.unique(codes[~np.isnan(codes)])
     shares = np.array([[np.mean(codes[labels == c] == name) if (labels == c).any() else 0.0 for name in names]
@@ -141,17 +141,21 @@ def common_factors(columns: Columns, labels: Subset, k: int, rng: np.random.Gene
         own = labels == c
         if own.any():
             left[own] -= left[own].mean(axis=0)
-    squares, vectors = np.linalg.eigh(left @ left.T)
-    chance = max(np.linalg.eigvalsh(gram(rng.permuted(left, axis=0)))[-1] for _ in range(N_PERMUTED))
-    factors = np.flatnonzero(squares > STANDS_OUT**2 * chance)
-    if factors.size > MOST_FACTORS:
+    squares, vectors = np.linalg.eigh(products(left))
+    chance = max(np.linalg.eigvalsh(products(rng.permuted(left, axis=0)))[-1] for _ in range(N_PERMUTED))
+    stand_out = np.flatnonzero(squares > STANDS_OUT**2 * chance)
+    if stand_out.size > MOST_FACTORS:
         return np.zeros((n, 0))
-    return np.asarray(values @ (left.T @ vectors[:, factors]) / np.sqrt(squares[factors]))
+    # The loadings are the right singular vectors of the residuals.
+    loadings = vectors[:, stand_out]
+    if n <= places.size:
+        loadings = left.T @ loadings / np.sqrt(squares[stand_out])
+    return np.asarray(values @ loadings)
 
 
-def gram(table: Floats) -> Floats:
-    """The products of all pairs of rows."""
-    return np.asarray(table @ table.T)
+def products(table: Floats) -> Floats:
+    """The products of all pairs of rows, or of all pairs of columns if there are fewer."""
+    return np.asarray(table @ table.T if table.shape[0] <= table.shape[1] else table.T @ table)
 
 
 # ---------------------------------------------------------------- tests
@@ -171,7 +175,8 @@ def differences(columns: Columns, labels: npt.NDArray[np.int16], k: int, factors
         found[:, at] = analysis_of_variance(columns.scores[:, at], labels[:, columns.owners[at]], k, factors)
     for j in np.flatnonzero(columns.is_nominal).tolist():
         found[:, j] = chi_square(columns.scores[:, j], labels[:, columns.owners[j]], k)
-    return HeldOut(*worst_of_several(found, columns.owners), factors.shape[1])
+    p, effect, low, high = worst_of_several(found, columns.owners)
+    return HeldOut(p, effect, low, high, factors.shape[1])
 
 
 def analysis_of_variance(scores: Floats, labels: npt.NDArray[np.int16], k: int, factors: Floats) -> Floats:

@@ -9,14 +9,14 @@ import numpy as np
 from .._features.features import Features
 from .._search.climb import Problem
 from .._search.curve import copy_seeds, on_copies
-from .._search.sizes import path_objective
+from .._search.sizes import Effort, path_objective
 from .._utils.arrays import Floats
 from .._utils.parallel import Workers
 from ._copies import permuted
 from ._parts import Clustering
 
 
-def objectives(given: Clustering, n_copies: int, rng: np.random.Generator, workers: Workers) -> Floats:
+def objectives(given: Clustering, n_copies: int, n_paths: int, rng: np.random.Generator, workers: Workers) -> Floats:
     """The objective at every number of features, of the data and of permuted copies, all searched alike.
 
     If SAS clustering has chosen the number of features, this is the best objective found at every size. For all other
@@ -28,18 +28,22 @@ def objectives(given: Clustering, n_copies: int, rng: np.random.Generator, worke
     ndarray of shape (n_copies + 1, n_features)
         The first row belongs to the data.
     """
-    return np.array(list((by_paths if given.is_tuned_path else by_refits)(given, n_copies, rng, workers)))
+    if given.is_tuned_path:
+        return np.array(list(by_paths(given, n_copies, n_paths, rng, workers)))
+    return np.array(list(by_refits(given, n_copies, rng, workers)))
 
 
-def by_paths(given: Clustering, n_copies: int, rng: np.random.Generator, workers: Workers) -> Iterator[Floats]:
-    """Search all sizes, with the effort that is made for a permuted copy."""
+def by_paths(
+    given: Clustering, n_copies: int, n_paths: int, rng: np.random.Generator, workers: Workers
+) -> Iterator[Floats]:
+    """Search all sizes, as many times on the data as on every copy."""
     estimator = given.refit.estimator
     features = estimator._scored(given.reading.source.features())
     problem = Problem(features, estimator._clusterer(features), given.k, int(estimator.max_iter))
     seeds = copy_seeds(rng, n_copies)
 
     def search(copy: Features, own: np.random.Generator) -> Floats:
-        return path_objective(problem._replace(features=copy), own)
+        return path_objective(problem._replace(features=copy), own, Effort(n_init=n_paths))
 
     yield search(features, rng.spawn(1)[0])
     yield from on_copies(features, seeds, rng, search, workers)

@@ -59,8 +59,8 @@ class Part(NamedTuple):
     subset : ndarray of shape (n_chosen,)
         The features that were chosen, under their numbers among the features of all samples.
     outside : ndarray of shape (n_samples - n_part,) or None
-        The nearest of these clusters for each of the other samples, numbered in any order; None if it was not asked
-        for.
+        The nearest of these clusters for each of the other samples, as `predict` finds it; None if it was not asked
+        for. The clusters are numbered in another order.
     """
 
     places: Subset

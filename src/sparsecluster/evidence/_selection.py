@@ -6,7 +6,7 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 from scipy.special import fdtrc
 
-from .._utils.arrays import Floats, Labels
+from .._utils.arrays import Floats
 from ._columns import Columns
 from ._parts import Clustering, Part
 from ._statistics import LEVELS, listed_by_rates, q_of_contrasts
@@ -74,11 +74,13 @@ def mirror_q(parts: list[Part | None], columns: Columns, k: int) -> Floats:
     `parts` holds both halves of every split. The columns of a feature count together.
     """
     n_features = int(columns.owners.max()) + 1
-    splits = [pair for pair in zip(parts[::2], parts[1::2], strict=True) if None not in pair]
+    splits = zip(parts[::2], parts[1::2], strict=True)
     q = np.ones(n_features)
-    if not splits:
+    statistics = np.array(
+        [mirror(columns, one, other, k) for one, other in splits if one is not None and other is not None]
+    )
+    if not statistics.size:
         return q
-    statistics = np.array([mirror(columns, *pair, k) for pair in splits])
     for level in LEVELS[::-1]:
         q[listed_by_rates(statistics, level)] = level
     return q
@@ -97,7 +99,7 @@ def mirror(columns: Columns, one: Part, other: Part, k: int) -> Floats:
     owners = columns.owners
 
     def along(left: Floats, right: Floats) -> Floats:
-        return np.bincount(owners, weights=(left * right).sum(axis=0))
+        return np.bincount(owners, weights=(left * right).sum(axis=0)).astype(np.float64)
 
     lengths = np.sqrt(along(first, first)), np.sqrt(along(second, second))
     return along(first, second) * (lengths[0] + lengths[1]) / np.maximum(lengths[0] * lengths[1], 1e-12)
@@ -140,8 +142,3 @@ def surprise(scores: Floats, given: Clustering) -> Floats:
     d1, d2 = given.k - 1.0, given.n_samples - given.k - 0.0
     inside = np.minimum(scores, 1.0 - 1e-12)
     return np.asarray(-np.log10(np.maximum(fdtrc(d1, d2, inside / d1 / ((1.0 - inside) / d2)), 1e-300)))
-
-
-def labels_scores(given: Clustering, labels: Labels) -> Floats:
-    """The score of every feature for a clustering of the data."""
-    return given.reading.source.features().scores(labels, given.k)

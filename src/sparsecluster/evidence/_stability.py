@@ -8,6 +8,8 @@ import numpy as np
 
 from .._utils.arrays import Floats, Labels, Subset
 from ..metrics import adjusted_rand_index
+from ._columns import Columns
+from ._held_out import distances
 from ._parts import Part, cross_table
 
 # A cluster is recovered by a subsample from this Jaccard similarity on, and dissolved below that (Hennig, 2007).
@@ -32,7 +34,7 @@ def jaccard(parts: list[Part | None], labels: Labels, k: int) -> Jaccard:
     """
     found = np.array([best_jaccard(part.labels, labels[part.places], k) for part in parts if part is not None])
     if not len(found):
-        return Jaccard(*np.zeros((2, k)), np.ones(k))
+        return Jaccard(np.zeros(k), np.zeros(k), np.ones(k))
     known = ~np.isnan(found)
     count = np.maximum(known.sum(axis=0), 1)
     mean = np.nan_to_num(found).sum(axis=0) / count
@@ -92,22 +94,25 @@ def kept(parts: list[Part | None], labels: Labels, k: int) -> Kept:
     return Kept(share, second, shares)
 
 
-def agreement_of_halves(parts: list[Part | None]) -> Floats:
+def agreement_of_halves(parts: list[Part | None], columns: Columns | None, k: int) -> Floats:
     """The agreement of the halves of each split, of shape (n_splits,).
 
     The samples of one half are assigned to the nearest clusters of the other half, and compared with their own clusters
     by the adjusted Rand index; the mean over both roles of the halves. 0 if no clusters are found in one of them.
     """
-    splits = list(zip(parts[::2], parts[1::2], strict=True))
-    return np.array([0.0 if None in pair else agreement(*pair) for pair in splits])  # type: ignore[misc]
 
-
-def agreement(one: Part, other: Part) -> float:
-    """The agreement of two halves of the samples."""
-    both = []
-    for near, own in ((one, other), (other, one)):
+    def assigned(near: Part, own: Part) -> Subset:
+        if columns is not None:
+            used = np.flatnonzero(np.isin(columns.owners, near.subset))
+            return np.asarray(distances(columns, used, near, own.places, k).sum(axis=2).argmin(axis=1))
         assert near.outside is not None
-        # The other samples of a half are those of the other half, and one that is in neither if their number is odd.
+        # All other samples were assigned; if the number of samples is odd, one of them is in neither half.
         out = np.delete(np.arange(near.places.size + near.outside.size), near.places)
-        both.append(adjusted_rand_index(own.labels, near.outside[np.isin(out, own.places)]))
-    return float(np.mean(both))
+        return near.outside[np.isin(out, own.places)]
+
+    def agreement(one: Part, other: Part) -> float:
+        roles = ((one, other), (other, one))
+        return float(np.mean([adjusted_rand_index(own.labels, assigned(near, own)) for near, own in roles]))
+
+    splits = zip(parts[::2], parts[1::2], strict=True)
+    return np.array([0.0 if one is None or other is None else agreement(one, other) for one, other in splits])

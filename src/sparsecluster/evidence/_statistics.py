@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+import numpy.typing as npt
 from scipy.special import chdtrc, chndtrinc, fdtr, ncfdtrinc
 
-from .._utils.arrays import Floats, Labels, Subset
+from .._utils.arrays import Floats, Subset
 
 # The probability on each side of a confidence interval of 95 %.
 TAIL = 0.025
@@ -42,7 +45,7 @@ def explained_interval(ratio: Floats, d1: Floats, d2: Floats) -> tuple[Floats, F
     return low / (low + whole), high / (high + whole)
 
 
-def chi_square(codes: Floats, labels: Labels, k: int) -> Floats:
+def chi_square(codes: Floats, labels: npt.NDArray[Any], k: int) -> Floats:
     """The p-value of the chi-square test of levels and clusters, Cramer's V squared, and its 95 % interval."""
     seen = ~np.isnan(codes) & (labels >= 0)
     names, at = np.unique(codes[seen], return_inverse=True)
@@ -103,7 +106,7 @@ def q_of_contrasts(contrasts: Floats) -> Floats:
     return made
 
 
-def listed_by_rates(statistics: Floats, level: float) -> Floats:
+def listed_by_rates(statistics: Floats, level: float) -> npt.NDArray[np.bool_]:
     """Which features are listed, given symmetric statistics of several splits, of shape (n_splits, n_features).
 
     In each split, the features above the smallest t with (1 + #{M <= -t}) / #{M >= t} <= level are chosen. The rate of

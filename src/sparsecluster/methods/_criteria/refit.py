@@ -68,10 +68,14 @@ class Refit(NamedTuple):
     @classmethod
     def with_values(cls, estimator: Any, tuned: Mapping[str, Any], *, few_starts: bool = False) -> Refit:
         """Return the method with the given values of its tuning parameters."""
-        given = estimator.get_params(deep=False)
-        starts = {"n_init": FEW_STARTS} if few_starts and is_auto(given.get("n_init")) else {}
         others = {"n_jobs": 1, "verbose": False, "n_alternatives": 0, **without_array(estimator)}
-        return cls(changed(estimator, {**tuned, **starts, **others}))
+        made = cls(changed(estimator, {**tuned, **others}))
+        return made.with_few_starts() if few_starts else made
+
+    def with_few_starts(self) -> Refit:
+        """Return the same method with few starts, unless their number was given."""
+        is_open = is_auto(self.estimator.get_params(deep=False).get("n_init"))
+        return Refit(changed(self.estimator, {"n_init": FEW_STARTS})) if is_open else self
 
     def __call__(self, reading: Reading | None, k: int, rng: np.random.Generator) -> Result | None:
         """Fit a table. None if it has fewer than k distinct samples, or if the method finds no clusters in it."""

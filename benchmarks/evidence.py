@@ -1,0 +1,281 @@
+"""What an assessment says where the truth is known: errors of both kinds, features, real data, and its cost."""
+
+from __future__ import annotations
+
+import time
+import warnings
+
+import joblib
+import numpy as np
+from scipy.optimize import linear_sum_assignment
+from sklearn.datasets import load_iris, load_wine
+from sklearn.feature_selection import f_classif
+
+from sparsecluster import SASClustering, adjusted_rand_index, assess, expression_clustering
+from sparsecluster._utils.markdown import markdown_table
+from sparsecluster.cli.assess import SHORT_PLAN
+from sparsecluster.datasets import shifted_groups
+from sparsecluster.evidence import sigclust
+from sparsecluster.evidence._copies import one_group
+from sparsecluster.evidence._independent import p_value
+from sparsecluster.evidence._statistics import adjusted
+from sparsecluster.methods._criteria.refit import quietly
+
+from .evidence_tables import N_INDEPENDENT, WITH, WITHOUT, without_groups
+from .expression import available
+
+# Tables without groups, tables with groups, and tables on which the slower alternatives are tried.
+N_WITHOUT, N_WITH, N_OTHERS = 200, 50, 50
+LEVEL, FDR = 0.05, 0.1
+# Only the tests are needed on tables without groups.
+TESTS_ONLY = {"n_subsamples": 1, "n_splits": 1}
+# Clusters that agree less with the classes are those of something else.
+LEAST_AGREEMENT = 0.3
+BINS = ((0.0, 0.6), (0.6, 0.8), (0.8, 0.95), (0.95, 1.01))
+
+
+def quiet(function, *arguments):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return function(*arguments)
+
+
+def each(function, tasks):
+    """Run a function on several tasks in two processes."""
+    return joblib.Parallel(n_jobs=2)(joblib.delayed(quiet)(function, *task) for task in tasks)
+
+
+def percent(values):
+    return f"{100 * np.mean(values):.1f} %"
+
+
+# ---------------------------------------------------------------- without groups
+
+
+def tested(kind, seed):
+    """Return both p-values of a table without groups, and the number of features that are listed."""
+    table = without_groups(kind, seed)
+    found = SASClustering(table.k, random_state=seed, n_jobs=1).fit(table.X)
+    told = assess(found, table.X, random_state=seed, **TESTS_ONLY)
+    return told.p_independent, told.p_one_group, told.features.listed.sum()
+
+
+def other_tests(table, seed):
+    """Return the p-values of two tests that estimate the covariance of the group, in place of holding samples out.
+
+    One simulates tables with one group whose covariance has shrunken eigenvalues, and searches them as the data; the
+    other is SigClust.
+    """
+    complete = np.where(np.isnan(table.X), 0.0, table.X)
+    return simulated(table, seed), sigclust(complete, random_state=seed).p_value
+
+
+def simulated(table, seed, n_copies=39):
+    from sparsecluster._search.climb import Problem
+    from sparsecluster._search.sizes import path_objective
+
+    estimator = SASClustering(table.k, n_jobs=1)
+    rng = np.random.default_rng(seed)
+    with quietly():
+        reading = estimator._reading(table.X).for_clusters(table.k)
+
+        def curve(one):
+            features = one.source.features()
+            return path_objective(Problem(features, estimator._clusterer(features), table.k), rng)
+
+        curves = [curve(reading), *(curve(one_group(reading, rng)) for _ in range(n_copies))]
+    return p_value(np.array(curves))
+
+
+def first_kind(n_tables, n_others):
+    rows = []
+    for place, kind in enumerate(WITHOUT):
+        told = np.array(each(tested, [(kind, seed) for seed in range(n_tables)]))
+        others = np.array(each(other_tests, [(without_groups(kind, seed), seed) for seed in range(n_others)]))
+        independent = percent(told[:, 0] <= LEVEL)
+        rows.append(
+            [
+                kind,
+                f"**{independent}**" if place < N_INDEPENDENT else independent,
+                f"**{percent(told[:, 1] <= LEVEL)}**",
+                percent((told[:, :2] <= LEVEL).all(axis=1)),
+                percent(told[:, 2] > 0),
+                *(percent(one <= LEVEL) for one in others.T),
+            ]
+        )
+    names = ["table without groups", "independent", "one group", "both", "any feature listed", "simulated", "SigClust"]
+    return markdown_table(names, rows)
+
+
+# ---------------------------------------------------------------- with groups
+
+
+def assessed(kind, seed):
+    """Return what is said about a table with groups, and the truth."""
+    table = WITH[kind](seed)
+    found = SASClustering(table.k, random_state=seed, n_jobs=1).fit(table.X)
+    told = assess(found, table.X, random_state=seed)
+    oracle = adjusted(f_classif(table.X, table.truth)[1]) <= FDR
+    shown = told.verdict == "groups"
+    lists = {
+        "held out": told.features.listed,
+        "mirror": shown & (told.features.q_mirror <= FDR),
+        "contrast": shown & (told.features.q_contrast <= FDR),
+        "chosen": found.support_,
+        "oracle": oracle,
+    }
+    errors = [((each & ~table.useful).sum() / max(1, each.sum()), each[table.useful].mean()) for each in lists.values()]
+    return [told.p_independent, told.p_one_group, adjusted_rand_index(table.truth, found.labels_)], errors
+
+
+def power(n_tables, n_others):
+    tests, lists = [], []
+    for kind in WITH:
+        told = each(assessed, [(kind, seed) for seed in range(n_tables)])
+        p = np.array([one[0] for one in told])
+        errors = np.array([one[1] for one in told]).mean(axis=0)
+        others = np.array(each(other_tests, [(WITH[kind](seed), seed) for seed in range(n_others)]))
+        tests.append(
+            [kind, f"{p[:, 2].mean():.2f}", *(percent(p[:, j] <= LEVEL) for j in (0, 1))]
+            + [percent(one <= LEVEL) for one in others.T]
+        )
+        lists.append([kind, *(f"{wrong:.3f}, {right:.2f}" for wrong, right in errors.tolist())])
+    return (
+        markdown_table(
+            ["table with groups", "ARI of the fit", "independent", "one group", "simulated", "SigClust"], tests
+        ),
+        markdown_table(["table with groups", "held out", "mirror", "contrast", "chosen by SAS", "oracle"], lists),
+    )
+
+
+# ---------------------------------------------------------------- real data
+
+
+def is_wrong(truth, labels):
+    """Whether each sample is in another cluster than most of its class, where clusters and classes are matched."""
+    counts = np.zeros((truth.max() + 1, labels.max() + 1), int)
+    np.add.at(counts, (truth, labels), 1)
+    classes, clusters = linear_sum_assignment(-counts)
+    named = np.full(labels.max() + 1, -1)
+    named[clusters] = classes
+    return named[labels] != truth
+
+
+def real_tables():
+    """Yield real tables with known classes: the name, the estimator, the table as it is clustered, and the classes."""
+    for name, load in (("iris", load_iris), ("wine", load_wine)):
+        data = load()
+        yield name, SASClustering(3), data.data, data.target
+    for name, X, y in available():
+        pipeline = expression_clustering(int(y.max()) + 1)
+        yield name, pipeline[-1], pipeline[:-1].fit_transform(X), y
+
+
+def real():
+    rows, sure, wrong = [], [], []
+    for name, estimator, X, y in real_tables():
+        began = time.process_time()
+        found = quiet(estimator.fit, X)
+        fitted = time.process_time() - began
+        told = quiet(assess, found, X)
+        cost = (time.process_time() - began - fitted) / fitted
+        agreement = adjusted_rand_index(y, found.labels_)
+        if agreement >= LEAST_AGREEMENT:
+            sure.append(told.samples.confidence)
+            wrong.append(is_wrong(y, found.labels_))
+        rows.append(
+            [
+                f"{name} ({X.shape[0]} x {X.shape[1]})",
+                f"{agreement:.2f}",
+                f"{told.p_independent:.2g}",
+                f"{told.p_one_group:.2g}",
+                told.verdict,
+                f"{told.agreement:.2f}",
+                ", ".join(told.clusters.words),
+                f"{told.features.listed.sum():,}",
+                f"{cost:.0f}",
+            ]
+        )
+    names = ["table", "ARI", "independent", "one group", "verdict", "halves", "clusters", "features listed", "cost"]
+    sure, wrong = np.concatenate(sure), np.concatenate(wrong)
+    curve = [
+        [f"{low:.2f} to {min(high, 1):.2f}", int(here.sum()), percent(wrong[here]) if here.any() else "-"]
+        for low, high in BINS
+        for here in [(sure >= low) & (sure < high)]
+    ]
+    return markdown_table(names, rows), markdown_table(["confidence", "samples", "in a wrong cluster"], curve)
+
+
+# ---------------------------------------------------------------- cost
+
+
+def seconds(function, *arguments, **options):
+    """Return the CPU time of the second of two calls."""
+    for _ in range(2):
+        began = time.process_time()
+        function(*arguments, **options)
+    return time.process_time() - began
+
+
+def costs():
+    X = shifted_groups(mu=0.7, n_features=1000, seed=0).X
+    rows = []
+    for k in (3, "auto"):
+        estimator = SASClustering(k, n_jobs=1)
+        fit = seconds(estimator.fit, X)
+        rows.append([str(k), *(f"{seconds(assess, estimator, X, **plan) / fit:.1f}" for plan in ({}, SHORT_PLAN))])
+    return markdown_table(["number of clusters", "assess", "as `fit` does by default"], rows)
+
+
+def main(repeats=N_WITHOUT):
+    n_with = max(1, repeats * N_WITH // N_WITHOUT)
+    cost = quiet(costs)
+    without = first_kind(repeats, n_with)
+    tests, lists = power(n_with, n_with)
+    tables, curve = real()
+    text = f"""Tables of n = 90 samples and p = 500 features, and of 150 samples where five groups have 30 each. SAS
+clustering with the number of clusters given and the number of features tuned, `assess` with its defaults, one seed per
+table.
+
+## Tables without groups
+
+Share of {repeats} tables in which a test at 5 % rejects: the test of independent features, which is made for the first
+{N_INDEPENDENT} kinds, and that of one group, which is made for all but the last. "Both" is the share that is called
+groups. Two tests that estimate the covariance of the group are shown for comparison, on {n_with} tables: one that
+searches tables simulated with shrunken eigenvalues as it searches the data, and SigClust (soft thresholding).
+
+{without}
+
+## Tables with groups
+
+Share of {n_with} tables in which a test at 5 % rejects.
+
+{tests}
+
+## Features
+
+False discovery rate (mean share of the listed features that are useless) and power (mean share of the useful features
+that are listed), at 10 %: tests on held-out samples, mirror statistics, contrasts with a synthetic group, the features
+chosen by the clustering, and an oracle that tests with the true groups (F test, Benjamini and Hochberg). The first
+three list nothing if the tests do not show groups.
+
+{lists}
+
+## Real data
+
+Two tables of scikit-learn (three clusters) and expression sets (preset "expression", the number of classes given).
+"Cost" is the CPU time of the assessment in units of that of the fit.
+
+{tables}
+
+How often samples are in a wrong cluster, by confidence, on all tables whose clusters have an adjusted Rand index of at
+least {LEAST_AGREEMENT} with the classes, so that they are not clusters of something else:
+
+{curve}
+
+## Cost
+
+CPU time in units of one tuned fit, n = 90, p = 1,000, mu = 0.7, one thread.
+
+{cost}"""
+    return "Evidence", text
