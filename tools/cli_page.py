@@ -44,7 +44,7 @@ option that needs all samples at once, is read into memory if it fits, and has t
 within each block only.
 
 `fit` prints first whether there are groups at all, if this was assessed ([Can you trust it?](guide/evidence.md)): by
-default for SAS clustering of tables with up to 2,000 samples and 500,000 values, if the gap statistic chooses the
+default for SAS clustering of tables with up to 1,000 samples and 500,000 values, if the gap statistic chooses the
 features, and with `--assess` for any table in memory. An assessment continues after an interruption as a fit does.
 
 In the CSV files, text that a spreadsheet would take for a formula has an apostrophe in front. Files have the names of

@@ -76,7 +76,7 @@ def fit(
         typer.Option(
             "--assess/--no-assess",
             help="Whether to test if there are groups, and how sure the clusters, samples and features are. By "
-            "default, in short, for sas with up to 2,000 samples and 500,000 values, if the gap statistic chooses the "
+            "default, in short, for sas with up to 1,000 samples and 500,000 values, if the gap statistic chooses the "
             "features.",
         ),
     ] = None,
