@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import json
+import sys
 import time
 import warnings
+from functools import cache
+from pathlib import Path
 
 import joblib
 import numpy as np
@@ -11,8 +15,12 @@ from scipy.optimize import linear_sum_assignment
 from sklearn.datasets import load_iris, load_wine
 from sklearn.feature_selection import f_classif
 
+import sparsecluster
 from sparsecluster import SASClustering, adjusted_rand_index, assess, expression_clustering
+from sparsecluster._utils.cache import cache_folder
+from sparsecluster._utils.files import write
 from sparsecluster._utils.markdown import markdown_table
+from sparsecluster._version import __version__
 from sparsecluster.cli.assess import SHORT_PLAN
 from sparsecluster.datasets import shifted_groups
 from sparsecluster.evidence import sigclust
@@ -41,8 +49,27 @@ def quiet(function, *arguments):
 
 
 def each(function, tasks):
-    """Run a function on several tasks in two processes."""
-    return joblib.Parallel(n_jobs=2)(joblib.delayed(quiet)(function, *task) for task in tasks)
+    """Return the results of a function on several tasks, from two processes.
+
+    Those of a function with the same tasks, on the same code, are kept in the cache folder, so that a benchmark that
+    was interrupted continues.
+    """
+    tasks = list(tasks)
+    name = f"{function.__name__}-{joblib.hash([__version__, code(), tasks])}"
+    file = cache_folder() / "benchmarks" / f"{name}.json"
+    if not file.exists():
+        began = time.perf_counter()
+        made = joblib.Parallel(n_jobs=2)(joblib.delayed(quiet)(function, *task) for task in tasks)
+        print(f"{function.__name__} {tasks[0]}: {time.perf_counter() - began:.0f} s", file=sys.stderr, flush=True)
+        write(file, json.dumps(made))
+    return json.loads(file.read_text())
+
+
+@cache
+def code():
+    """A fingerprint of the package and of the benchmarks."""
+    files = sorted([*Path(sparsecluster.__file__).parent.rglob("*.py"), *Path(__file__).parent.glob("evidence*.py")])
+    return joblib.hash([file.read_bytes() for file in files])
 
 
 def percent(values):
@@ -57,15 +84,16 @@ def tested(kind, seed):
     table = without_groups(kind, seed)
     found = SASClustering(table.k, random_state=seed, n_jobs=1).fit(table.X)
     told = assess(found, table.X, random_state=seed, **TESTS_ONLY)
-    return told.p_independent, told.p_one_group, told.features.listed.sum()
+    return told.p_independent, told.p_one_group, int(told.features.listed.sum())
 
 
-def other_tests(table, seed):
+def other_tests(kind, seed):
     """Return the p-values of two tests that estimate the covariance of the group, in place of holding samples out.
 
     One simulates tables with one group whose covariance has shrunken eigenvalues, and searches them as the data; the
     other is SigClust.
     """
+    table = without_groups(kind, seed) if kind in WITHOUT else WITH[kind](seed)
     complete = np.where(np.isnan(table.X), 0.0, table.X)
     return simulated(table, seed), sigclust(complete, random_state=seed).p_value
 
@@ -91,7 +119,7 @@ def first_kind(n_tables, n_others):
     rows = []
     for place, kind in enumerate(WITHOUT):
         told = np.array(each(tested, [(kind, seed) for seed in range(n_tables)]))
-        others = np.array(each(other_tests, [(without_groups(kind, seed), seed) for seed in range(n_others)]))
+        others = np.array(each(other_tests, [(kind, seed) for seed in range(n_others)]))
         independent = percent(told[:, 0] <= LEVEL)
         rows.append(
             [
@@ -124,7 +152,10 @@ def assessed(kind, seed):
         "chosen": found.support_,
         "oracle": oracle,
     }
-    errors = [((each & ~table.useful).sum() / max(1, each.sum()), each[table.useful].mean()) for each in lists.values()]
+    errors = [
+        (float((one & ~table.useful).sum() / max(1, one.sum())), float(one[table.useful].mean()))
+        for one in lists.values()
+    ]
     return [told.p_independent, told.p_one_group, adjusted_rand_index(table.truth, found.labels_)], errors
 
 
@@ -134,7 +165,7 @@ def power(n_tables, n_others):
         told = each(assessed, [(kind, seed) for seed in range(n_tables)])
         p = np.array([one[0] for one in told])
         errors = np.array([one[1] for one in told]).mean(axis=0)
-        others = np.array(each(other_tests, [(WITH[kind](seed), seed) for seed in range(n_others)]))
+        others = np.array(each(other_tests, [(kind, seed) for seed in range(n_others)]))
         tests.append(
             [kind, f"{p[:, 2].mean():.2f}", *(percent(p[:, j] <= LEVEL) for j in (0, 1))]
             + [percent(one <= LEVEL) for one in others.T]
@@ -171,38 +202,40 @@ def real_tables():
         yield name, pipeline[-1], pipeline[:-1].fit_transform(X), y
 
 
+def assessed_table(name):
+    """Return what is said about a real table, with the confidence of its samples and whether they are wrong."""
+    (estimator, X, y), *_ = [rest for known, *rest in real_tables() if known == name]
+    began = time.process_time()
+    found = estimator.fit(X)
+    fitted = time.process_time() - began
+    told = assess(found, X)
+    cost = (time.process_time() - began - fitted) / fitted
+    agreement = adjusted_rand_index(y, found.labels_)
+    row = [
+        f"{name} ({X.shape[0]} x {X.shape[1]})",
+        f"{agreement:.2f}",
+        f"{told.p_independent:.2g}",
+        f"{told.p_one_group:.2g}",
+        told.verdict,
+        f"{told.agreement:.2f}",
+        ", ".join(told.clusters.words),
+        f"{told.features.listed.sum():,}",
+        f"{cost:.0f}",
+    ]
+    return row, float(agreement), told.samples.confidence.tolist(), is_wrong(y, found.labels_).tolist()
+
+
 def real():
-    rows, sure, wrong = [], [], []
-    for name, estimator, X, y in real_tables():
-        began = time.process_time()
-        found = quiet(estimator.fit, X)
-        fitted = time.process_time() - began
-        told = quiet(assess, found, X)
-        cost = (time.process_time() - began - fitted) / fitted
-        agreement = adjusted_rand_index(y, found.labels_)
-        if agreement >= LEAST_AGREEMENT:
-            sure.append(told.samples.confidence)
-            wrong.append(is_wrong(y, found.labels_))
-        rows.append(
-            [
-                f"{name} ({X.shape[0]} x {X.shape[1]})",
-                f"{agreement:.2f}",
-                f"{told.p_independent:.2g}",
-                f"{told.p_one_group:.2g}",
-                told.verdict,
-                f"{told.agreement:.2f}",
-                ", ".join(told.clusters.words),
-                f"{told.features.listed.sum():,}",
-                f"{cost:.0f}",
-            ]
-        )
+    told = [each(assessed_table, [(name,)])[0] for name, *_ in real_tables()]
     names = ["table", "ARI", "independent", "one group", "verdict", "halves", "clusters", "features listed", "cost"]
-    sure, wrong = np.concatenate(sure), np.concatenate(wrong)
+    same = [one for one in told if one[1] >= LEAST_AGREEMENT]
+    sure, wrong = (np.concatenate([one[place] for one in same]) for place in (2, 3))
     curve = [
         [f"{low:.2f} to {min(high, 1):.2f}", int(here.sum()), percent(wrong[here]) if here.any() else "-"]
         for low, high in BINS
         for here in [(sure >= low) & (sure < high)]
     ]
+    rows = [one[0] for one in told]
     return markdown_table(names, rows), markdown_table(["confidence", "samples", "in a wrong cluster"], curve)
 
 
