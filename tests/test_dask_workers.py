@@ -222,6 +222,15 @@ def leave_mark(folder, seconds=0.1):
     return run
 
 
+@pytest.fixture
+def can_be_interrupted():
+    """In a process that a shell has started in the background, interrupts are ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("can_be_interrupted")
 def test_an_interrupt_cancels_what_is_left(on_cluster, tmp_path):
     results = Workers().map(leave_mark(tmp_path), range(160), "tasks")
     next(results)
