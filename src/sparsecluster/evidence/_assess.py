@@ -134,13 +134,13 @@ def assess(
     plan = Plan(int(n_copies), int(n_paths), int(n_folds), int(n_subsamples), int(n_splits), float(alpha), float(fdr))
     with one_thread_blas(), quietly():
         found, reading = fitted(estimator, X)
-        given, places = clustering_of(found, reading, rng_of(random_state))
+        given = clustering_of(found, reading, rng_of(random_state))
         scores = given.reading.source.features().scores(given.labels, given.k)
         asked = {**found.get_params(), **plan._asdict(), "seed": random_state}
         with recorded(name_of("assess", asked, [given.labels, scores])) as journal:
             made = evidence(given, scores, plan, rng_of(random_state), workers_of(found, reading))
         journal.remove()
-    return in_users_order(made, found, reading, given, places, plan)
+    return in_users_order(made, found, reading, given, plan)
 
 
 class Plan(NamedTuple):
@@ -172,8 +172,8 @@ def fitted(estimator: Any, X: Any) -> tuple[Any, Reading]:
     return estimator, reading
 
 
-def clustering_of(found: Any, reading: Reading, rng: np.random.Generator) -> tuple[Clustering, Subset]:
-    """Return the clustering of the samples in clusters, or of a random part of many; and their places in the source."""
+def clustering_of(found: Any, reading: Reading, rng: np.random.Generator) -> Clustering:
+    """Return the clustering of the samples in clusters, or of a random part of many."""
     k = int(found.n_clusters_)
     reading = reading.for_clusters(k)
     labels = np.asarray(found.labels_)[reading.source.samples]
@@ -191,7 +191,7 @@ def clustering_of(found: Any, reading: Reading, rng: np.random.Generator) -> tup
     is_path = isinstance(found, SASClustering) and is_auto(found.n_features_to_select) and found.search == "path"
     # As many starts as in the fit itself: with few, parts of the samples would be clustered worse than all of them.
     refit = Refit.with_values(found, tuned)
-    return Clustering(part, labels[places].astype(np.int32), k, chosen, refit, is_path), places
+    return Clustering(part, labels[places].astype(np.int32), k, chosen, refit, is_path)
 
 
 # ---------------------------------------------------------------- the evidence
@@ -274,15 +274,13 @@ def most_common(labels: npt.NDArray[np.int16], k: int) -> Subset:
 # ---------------------------------------------------------------- in the user's order
 
 
-def in_users_order(
-    made: Evidence, found: Any, reading: Reading, given: Clustering, places: Subset, plan: Plan
-) -> Assessment:
+def in_users_order(made: Evidence, found: Any, reading: Reading, given: Clustering, plan: Plan) -> Assessment:
     """Return the assessment, with samples, columns and clusters as the user has them."""
     source, k = given.reading.source, given.k
     stable, keeps = jaccard(made.parts, given.labels, k), kept(made.parts, given.labels, k)
 
-    def by_column(values: Floats, fill: float = np.nan) -> Floats:
-        restored = np.full(reading.n_columns, fill)
+    def by_column(values: Floats) -> Floats:
+        restored = np.full(reading.n_columns, np.nan)
         restored[source.columns] = values[source.owners]
         return restored
 
