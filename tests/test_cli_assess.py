@@ -15,7 +15,7 @@ from sparsecluster.report import report_page
 
 pd = pytest.importorskip("pandas")
 
-PLAN = {"n_copies": 19, "n_folds": 5, "n_subsamples": 6, "n_splits": 4}
+PLAN = {"n_copies": 19, "n_repeats": 1, "n_splits": 4}
 SAMPLES = [f"sample {i}" for i in range(60)]
 GROUPS = pd.DataFrame(shifted_groups(mu=2.0, n_features=40, n_useful=8, group_size=20, seed=0).X.round(3), SAMPLES)
 NOISE = pd.DataFrame(np.random.default_rng(0).normal(size=(60, 40)).round(3), SAMPLES)

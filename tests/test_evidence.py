@@ -17,7 +17,7 @@ from tests.helpers.methods import CORNERS, EVERY, TRUTH, quick
 GROUPS = shifted_groups(mu=1.2, n_features=60, n_useful=15, group_size=20, seed=1)
 NOISE = np.random.default_rng(0).standard_normal((60, 60))
 # No more than is needed to see what is tested.
-FEW = {"n_copies": 19, "n_paths": 1, "n_folds": 5, "n_subsamples": 5, "n_splits": 3}
+FEW = {"n_copies": 19, "n_paths": 1, "n_repeats": 1, "n_splits": 3}
 
 
 def told(table, k=3, **parameters):
@@ -80,7 +80,7 @@ def test_a_trend_is_no_groups():
 
 def test_samples_in_a_wrong_cluster_are_less_sure():
     X, truth, _ = shifted_groups(mu=0.8, n_features=60, n_useful=15, seed=2)
-    found = assess(SASClustering(3), X, **{**FEW, "n_subsamples": 25})
+    found = assess(SASClustering(3), X, **{**FEW, "n_repeats": 5})
     # The groups are in a row, and the clusters are numbered by size.
     names = {c: np.bincount(truth[found.samples.labels == c]).argmax() for c in range(3)}
     wrong = np.array([names[c] for c in found.samples.labels.tolist()]) != truth
@@ -281,6 +281,7 @@ def recording(function, calls):
     [
         ({"n_copies": 0}, "n_copies must be"),
         ({"n_folds": 1}, "n_folds must be"),
+        ({"n_repeats": 0}, "n_repeats must be"),
         ({"n_splits": 2.5}, "n_splits must be"),
         ({"alpha": 0.0}, "alpha must be a number above 0 and below 1"),
         ({"fdr": "low"}, "fdr must be a number above 0 and below 1"),

@@ -11,7 +11,14 @@ from scipy.stats import norm, rankdata
 from sparsecluster import SASClustering
 from sparsecluster.evidence import _copies
 from sparsecluster.evidence._copies import by_frequency, one_group, permuted, shuffle_of
-from sparsecluster.evidence._copula import factors_of, mp_median, normal_scores, spikes_and_noise, unbiased
+from sparsecluster.evidence._copula import (
+    drawn_scores,
+    factors_of,
+    mp_median,
+    normal_scores,
+    spikes_and_noise,
+    unbiased,
+)
 from tests.helpers.blocks import counts, numbers, with_gaps, words
 from tests.helpers.kinds import EXACT_ALONE, KINDS, apart_of, make
 from tests.helpers.methods import CORNERS, EVERY, quick, those
@@ -239,6 +246,22 @@ def test_normal_scores_are_those_of_the_ranks_of_observed_values(table):
         # With ties broken, every rank is there once, and larger values have larger scores.
         np.testing.assert_allclose(np.sort(other[known]), ndtri((np.arange(m) + 0.5) / m))
         np.testing.assert_array_equal(x[known][np.argsort(other[known])], np.sort(x[known]))
+
+
+def test_drawn_scores_are_ordered_as_the_values():
+    table = rng().standard_normal((50, 4))
+    table[::7, 1] = np.nan
+    drawn = drawn_scores(table, rng(1))
+    np.testing.assert_array_equal(np.isnan(drawn), np.isnan(table))
+    for own, scores in zip(table.T, drawn.T, strict=True):
+        seen = ~np.isnan(own)
+        np.testing.assert_array_equal(np.argsort(own[seen]), np.argsort(scores[seen]))
+
+
+def test_sums_of_drawn_scores_vary_as_those_of_normal_numbers_and_sums_of_normal_scores_do_not():
+    table = rng().random((20, 4000))
+    assert drawn_scores(table, rng(1)).sum(axis=0).var() == pytest.approx(20, rel=0.1)
+    assert normal_scores(table).sum(axis=0).var() == pytest.approx(0)
 
 
 def test_ties_are_broken_independently_in_every_column():

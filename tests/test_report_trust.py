@@ -18,7 +18,7 @@ from tests.helpers.pages import Page
 
 pd = pytest.importorskip("pandas")
 
-PLAN = {"n_copies": 19, "n_folds": 5, "n_subsamples": 6, "n_splits": 4}
+PLAN = {"n_copies": 19, "n_repeats": 1, "n_splits": 4}
 GROUPS = shifted_groups(mu=2.0, n_features=40, n_useful=10, group_size=20, seed=0).X
 NOISE = np.random.default_rng(0).normal(size=(60, 40))
 HOSTILE = ["</script><script>window.hacked=1</script>", '"><img src=x onerror=alert(1)>', "مرحبا \u202eright", "a\x1bb"]
@@ -89,8 +89,8 @@ def test_without_an_assessment_nothing_is_said_of_it():
 def test_numbers_that_are_unknown_are_null_in_json():
     matrices = np.abs(GROUPS.T[:8, :, None] - GROUPS.T[:8, None])
     found = SASClustering(3, n_features_to_select=4, n_init=2, metric="precomputed").fit(matrices)
-    # One subsample leaves pairs of samples that are never seen together.
-    assessment = assess(found, matrices, **{**PLAN, "n_subsamples": 1})
+    # Samples in different halves are never seen together.
+    assessment = assess(found, matrices, **{**PLAN, "n_folds": 2})
     result = summarize(inspect(found, matrices), assessment=assessment)
     stored = json.loads(json.dumps(result, allow_nan=False))
     assert stored["assessment"]["p_one_group"] is None
@@ -124,7 +124,7 @@ def test_at_most_150_samples_are_drawn_and_the_page_says_so():
     X = shifted_groups(mu=3.0, n_features=6, n_useful=6, group_size=60, seed=0).X
     found = PlainClustering(3).fit(X)
     result = summarize(
-        inspect(found, X), assessment=assess(found, X, n_copies=3, n_folds=2, n_subsamples=3, n_splits=2)
+        inspect(found, X), assessment=assess(found, X, n_copies=3, n_folds=2, n_repeats=1, n_splits=2)
     )
     assert np.shape(result["trust"]["together"]) == (150, 150)
     assert "Only 150 of 180 samples are drawn." in Page(report_page(result)).text

@@ -52,7 +52,7 @@ LONG = "averylongnamewithoutanyblank_" * 8
 
 
 # A small assessment, which takes a second.
-PLAN = {"n_copies": 19, "n_folds": 5, "n_subsamples": 6, "n_splits": 4}
+PLAN = {"n_copies": 19, "n_repeats": 1, "n_splits": 4}
 
 
 def result_of(estimator, table, **told):

@@ -25,7 +25,7 @@ from ._columns import columns_of, standardized
 from ._copies import one_group, permuted
 from ._held_out import HeldOut, common_factors, differences, held_out_labels
 from ._pairs import Pairs, pair_differences
-from ._parts import Clustering, Part, fit_part, fit_parts, folds, halves, subsamples
+from ._parts import Clustering, Part, fit_part, fit_parts, folds, halves
 from ._selection import contrast_q, frequencies, mirror_q
 from ._stability import agreement_of_halves, jaccard, kept
 from ._statistics import adjusted
@@ -34,8 +34,6 @@ from .displays import ClusterStability, FeatureEvidence, PairDifferences, Sample
 
 # With more samples than this, a random part of them is assessed.
 MOST_SAMPLES = 2000
-# The share of the samples in a subsample, as usual in consensus clustering (Monti and others, 2003).
-SHARE = 0.8
 # The largest number of permuted copies whose halves are compared.
 N_COPIES_HALVED = 10
 
@@ -46,8 +44,8 @@ def assess(
     *,
     n_copies: int = 99,
     n_paths: int = 2,
-    n_folds: int = 10,
-    n_subsamples: int = 25,
+    n_folds: int = 5,
+    n_repeats: int = 5,
     n_splits: int = 25,
     alpha: float = 0.05,
     fdr: float = 0.1,
@@ -77,10 +75,11 @@ def assess(
     n_paths : int, default=2
         Number of searches through all numbers of features in the data and in each copy, if SAS clustering has chosen
         the number of features. More searches find weak groups more often.
-    n_folds : int, default=10
-        Number of folds of held-out samples.
-    n_subsamples : int, default=25
-        Number of subsamples, with 80 % of the samples each.
+    n_folds : int, default=5
+        Number of folds into which the samples are divided. The method is fitted to all samples but one fold, which is
+        held out: with five folds, to subsamples of 80 %.
+    n_repeats : int, default=5
+        Number of times that the samples are divided into folds.
     n_splits : int, default=25
         Number of times that the samples are divided into halves.
     alpha : float, default=0.05
@@ -122,7 +121,7 @@ def assess(
     check_count("n_copies", n_copies, 1)
     check_count("n_paths", n_paths, 1)
     check_count("n_folds", n_folds, 2)
-    check_count("n_subsamples", n_subsamples, 1)
+    check_count("n_repeats", n_repeats, 1)
     check_count("n_splits", n_splits, 1)
     for name, value in (("alpha", alpha), ("fdr", fdr)):
         check_number(name, value, "a number above 0 and below 1", lambda x: 0 < x < 1)
@@ -131,7 +130,7 @@ def assess(
             "assess needs a table in memory; got a Dask collection. Pass a random part of its rows, loaded by "
             "compute(), and an estimator that is not fitted."
         )
-    plan = Plan(int(n_copies), int(n_paths), int(n_folds), int(n_subsamples), int(n_splits), float(alpha), float(fdr))
+    plan = Plan(int(n_copies), int(n_paths), int(n_folds), int(n_repeats), int(n_splits), float(alpha), float(fdr))
     with one_thread_blas(), quietly():
         found, reading = fitted(estimator, X)
         given = clustering_of(found, reading, rng_of(random_state))
@@ -148,8 +147,8 @@ class Plan(NamedTuple):
 
     n_copies: int = 99
     n_paths: int = 2
-    n_folds: int = 10
-    n_subsamples: int = 25
+    n_folds: int = 5
+    n_repeats: int = 5
     n_splits: int = 25
     alpha: float = 0.05
     fdr: float = 0.1
@@ -216,14 +215,12 @@ class Evidence(NamedTuple):
 def evidence(given: Clustering, scores: Floats, plan: Plan, rng: np.random.Generator, workers: Workers) -> Evidence:
     """Fit copies and parts of the table, and draw all conclusions from these fits."""
     n, k = given.n_samples, given.k
-    of_copies, of_folds, of_subsamples, of_halves, of_null, of_ties, of_factors, of_group = rng.spawn(8)
+    of_copies, of_folds, of_halves, of_null, of_scores, of_factors, of_group = rng.spawn(7)
     columns = columns_of(given.reading)
     curves = _independent.objectives(given, plan.n_copies, plan.n_paths, of_copies, workers)
-    left_out = folds(n, min(plan.n_folds, n), of_folds)
-    rest = [np.delete(np.arange(n), each) for each in left_out]
-    fits = fit_parts(given, rest, of_folds, workers, "folds")
-    drawn = subsamples(n, SHARE, plan.n_subsamples, of_subsamples)
-    parts = fit_parts(given, drawn, of_subsamples, workers, "subsamples")
+    divisions = [folds(n, min(plan.n_folds, n), of_folds) for _ in range(plan.n_repeats)]
+    rest = [np.delete(np.arange(n), fold) for each in divisions for fold in each]
+    parts = fit_parts(given, rest, of_folds, workers, "subsamples")
     split = halves(n, plan.n_splits, of_halves)
     half_fits = fit_parts(given, split, of_halves, workers, "halves", with_others=columns is None)
     copies = of_null.spawn(min(N_COPIES_HALVED, plan.n_splits))
@@ -231,9 +228,10 @@ def evidence(given: Clustering, scores: Floats, plan: Plan, rng: np.random.Gener
     p_one_group, held_out, pairs = None, None, None
     q_mirror = q_contrast = np.full(given.chosen.size, np.nan)
     if columns is not None:
-        placed = _one_group.projections(fits, columns.broken_ties(of_ties), columns.owners, k)
-        p_one_group = _one_group.p_value(placed)
-        labels = held_out_labels(fits, columns, k)
+        n_folds = len(divisions[0])
+        by_division = [parts[first : first + n_folds] for first in range(0, len(parts), n_folds)]
+        p_one_group = _one_group.p_value(by_division, columns, k, of_scores)
+        labels = held_out_labels(parts, columns, k)
         held_out = differences(columns, labels, k, common_factors(columns, most_common(labels, k), k, of_factors))
         pairs = pair_differences(columns, labels, k)
         q_mirror = mirror_q(half_fits, columns, k)

@@ -12,7 +12,7 @@ from .._data.reading import Reading
 from .._data.source import MatrixSource
 from .._utils.arrays import Floats, Subset
 from ._copies import by_frequency
-from ._copula import normal_scores
+from ._copula import drawn_scores, normal_scores
 
 # No more values than this are held in memory as normal scores.
 MOST_VALUES = 200_000_000
@@ -38,12 +38,17 @@ class Columns(NamedTuple):
     owners: Subset
     is_nominal: npt.NDArray[np.bool_]
 
-    def broken_ties(self, rng: np.random.Generator) -> Floats:
-        """Normal scores in which equal values are put in a random order, so that every column is normal."""
-        ranked = self.values.copy()
-        for j in np.flatnonzero(self.is_nominal).tolist():
-            ranked[:, j] = by_frequency(ranked[:, j])
-        return normal_scores(ranked, rng)
+    def drawn(self, places: Subset, rng: np.random.Generator) -> Floats:
+        """Normal random numbers in the order of the values of some columns, with equal values in a random order."""
+        ranked = self.values[:, places]
+        for place, j in enumerate(places.tolist()):
+            if self.is_nominal[j]:
+                ranked[:, place] = by_frequency(ranked[:, place])
+        return drawn_scores(ranked, rng)
+
+    def of(self, features: Subset) -> Subset:
+        """Places of the columns of some features."""
+        return np.flatnonzero(np.isin(self.owners, features))
 
 
 def columns_of(reading: Reading, scored: Callable[[Floats], Floats] = normal_scores) -> Columns | None:

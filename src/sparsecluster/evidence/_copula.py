@@ -55,11 +55,51 @@ def normal_scores(values: Table, rng: np.random.Generator | None = None) -> Floa
     for places in column_blocks(*values.shape):
         block = values[:, places]
         missing = np.isnan(block)
-        ranks = _mid_ranks(block) if rng is None else _ranks(np.lexsort((rng.random(block.shape), block), axis=0))
+        ranks = _mid_ranks(block) if rng is None else _random_ranks(block, rng)
         # Missing values come last in every order, so their ranks are too large and are not used.
         shares = np.where(missing, 0.5, (ranks + 0.5) / np.maximum(1, len(block) - missing.sum(axis=0)))
         scores[:, places] = np.where(missing, np.nan, ndtri(shares))
     return scores
+
+
+def drawn_scores(values: Table, rng: np.random.Generator) -> Floats:
+    """Return normal random numbers that are ordered as the values of every column; ties are in a random order.
+
+    Normal scores are the same numbers in every column. Sums of them vary less than sums of normal random numbers do,
+    which these scores restore: those of a continuous column are independent and normal.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n_samples, n_columns)
+        Numbers; NaN for missing values.
+    rng : numpy.random.Generator
+        Source of random numbers.
+
+    Returns
+    -------
+    ndarray of shape (n_samples, n_columns)
+        The scores, NaN for missing values.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> scores = drawn_scores(np.array([[3.0], [1.0], [np.nan], [2.0]]), np.random.default_rng(0))
+    >>> bool(scores[1, 0] < scores[3, 0] < scores[0, 0]), bool(np.isnan(scores[2, 0]))
+    (True, True)
+    """
+    scores = np.empty(values.shape)
+    for places in column_blocks(*values.shape):
+        block = values[:, places]
+        ranks = _random_ranks(block, rng)
+        # Missing values come last in every order, so that they get the missing numbers.
+        drawn = np.where(np.isnan(block), np.nan, rng.standard_normal(block.shape))
+        scores[:, places] = np.take_along_axis(np.sort(drawn, axis=0), ranks.astype(np.intp), axis=0)
+    return scores
+
+
+def _random_ranks(block: Table, rng: np.random.Generator) -> Floats:
+    """Ranks from 0 of every column; equal values are in a random order."""
+    return _ranks(np.lexsort((rng.random(block.shape), block), axis=0))
 
 
 def _ranks(order: Subset) -> Floats:

@@ -53,10 +53,10 @@ class HeldOut(NamedTuple):
 
 
 def held_out_labels(parts: list[Part | None], columns: Columns, k: int) -> npt.NDArray[np.int16]:
-    """Assign every sample to the nearest cluster of a fit without it, for each feature without that feature.
+    """Assign every sample to the nearest cluster of the fits without it, for each feature without that feature.
 
-    A sample is assigned to the cluster with the smallest sum of squared differences to its mean, in normal scores; for
-    levels, of the mean dissimilarity.
+    A fit assigns a sample to the cluster with the smallest sum of squared differences to its mean, in normal scores;
+    for levels, of the mean dissimilarity. If there are several fits without a sample, most of them decide.
 
     Returns
     -------
@@ -64,20 +64,23 @@ def held_out_labels(parts: list[Part | None], columns: Columns, k: int) -> npt.N
         The cluster; -1 if a sample could not be assigned.
     """
     n, n_features = len(columns.values), int(columns.owners.max()) + 1
-    labels = np.full((n, n_features), -1, np.int16)
+    votes = np.zeros((k, n, n_features), np.min_scalar_type(len(parts)))
     for part in parts:
         if part is None:
             continue
         out = np.delete(np.arange(n), part.places)
-        used = np.flatnonzero(np.isin(columns.owners, part.subset))
+        used = columns.of(part.subset)
         apart = distances(columns, used, part, out, k)
         total = apart.sum(axis=2)
-        labels[out] = total.argmin(axis=1)[:, None]
-        numbers = np.searchsorted(part.subset, columns.owners[used])
-        for place, a in enumerate(part.subset.tolist()):
-            own = apart[:, :, numbers == place].sum(axis=2)
-            labels[out, a] = (total - own).argmin(axis=1)
-    return labels
+        nearest = np.repeat(total.argmin(axis=1)[:, None], n_features, axis=1)
+        # What each chosen feature, which may own several columns, has of the total. An empty cluster is never nearest.
+        order = np.argsort(columns.owners[used], kind="stable")
+        first = np.searchsorted(columns.owners[used][order], part.subset)
+        own = np.add.reduceat(np.where(np.isinf(apart), 0.0, apart)[:, :, order], first, axis=2)
+        nearest[:, part.subset] = np.subtract(total[:, :, None], own, out=own).argmin(axis=1)
+        for c in range(k):
+            votes[c, out] += nearest == c
+    return np.where(votes.any(axis=0), votes.argmax(axis=0), -1).astype(np.int16)
 
 
 def distances(columns: Columns, used: Subset, part: Part, out: Subset, k: int) -> Floats:

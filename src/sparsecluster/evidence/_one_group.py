@@ -6,17 +6,20 @@ are then one multivariate normal group, and so is their projection on any direct
 test is therefore made on samples that were held out: for every fold, the method is fitted to the other samples, the
 held-out samples are projected on the direction from the rest to each cluster, and the projections of all folds are
 tested for more than one group. Their distribution under the null hypothesis does not depend on the covariance, so no
-covariance has to be estimated.
+covariance has to be estimated. The samples are divided into folds several times, and the p-values of all directions of
+all divisions are combined.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 
 import numpy as np
 
 from .._kernels.groups import group_gains
 from .._utils.arrays import Floats, Subset
+from ._columns import Columns
 from ._parts import Part
 
 # Simulated normal samples, and the seed of the simulation, which depends on nothing else.
@@ -27,6 +30,44 @@ LEAST_SAMPLES, LEAST_SHARE = 3, 0.05
 MOST_CUTS = 100
 # The least number of samples for which the test says something.
 LEAST_TESTED = 10
+# Larger p-values count as this one: a single p-value of 1 would otherwise outweigh all others in their combination.
+LARGEST = 0.99
+
+
+def p_value(divisions: Sequence[list[Part | None]], columns: Columns, k: int, rng: np.random.Generator) -> float | None:
+    """The p-value of one group; None if there are too few samples.
+
+    Parameters
+    ----------
+    divisions : list of list of Part or None
+        For each division of the samples into folds, the fits to all samples but one fold.
+    columns : Columns
+        The values of the samples.
+    k : int
+        Number of clusters.
+    rng : numpy.random.Generator
+        Source of random numbers.
+    """
+    found = []
+    for parts, own in zip(divisions, rng.spawn(len(divisions)), strict=True):
+        subsets = [part.subset for part in parts if part is not None]
+        if subsets:
+            used = columns.of(np.concatenate(subsets))
+            placed = projections(parts, columns.drawn(used, own), columns.owners[used], k)
+            found += [p for p in map(p_of_direction, placed.T) if p is not None]
+    return combined(np.array(found)) if found else None
+
+
+def combined(p: Floats) -> float:
+    """Combine p-values of tests that depend on each other, as 1/2 - arctan(mean tan((1/2 - p) pi)) / pi.
+
+    This is the Cauchy combination of Liu and Xie (2020), with p-values of at most `LARGEST`.
+
+    >>> round(combined(np.array([0.03, 0.03])), 4), round(combined(np.array([0.001, 0.5, 1.0])), 4)
+    (0.03, 0.0033)
+    """
+    mean = float(np.mean(np.tan((0.5 - np.minimum(p, LARGEST)) * np.pi)))
+    return float(0.5 - np.arctan(mean) / np.pi)
 
 
 def projections(parts: list[Part | None], scores: Floats, owners: Subset, k: int) -> Floats:
@@ -37,7 +78,7 @@ def projections(parts: list[Part | None], scores: Floats, owners: Subset, k: int
     parts : list of Part or None
         Fits to all samples but one fold. Every sample is held out by one of them.
     scores : ndarray of shape (n_samples, n_columns)
-        Normal scores, NaN where a value is missing.
+        Normal random numbers in the order of the values, NaN where a value is missing.
     owners : ndarray of shape (n_columns,)
         The feature of every column.
     k : int
@@ -67,19 +108,6 @@ def projections(parts: list[Part | None], scores: Floats, owners: Subset, k: int
             with np.errstate(invalid="ignore", divide="ignore"):
                 placed[out, c] = np.nan_to_num(held_out) @ direction / length
     return placed
-
-
-def p_value(placed: Floats) -> float | None:
-    """The p-value of one group, from the projections on one or several directions; None if there are too few samples.
-
-    The p-values of the directions are combined as p = 1/2 - arctan(mean tan((1/2 - p_c) pi)) / pi (Liu and Xie, 2020),
-    which holds for directions that depend on each other.
-    """
-    each = [alone for alone in map(p_of_direction, placed.T) if alone is not None]
-    if not each:
-        return None
-    mean = float(np.mean(np.tan((0.5 - np.array(each)) * np.pi)))
-    return float(0.5 - np.arctan(mean) / np.pi)
 
 
 def p_of_direction(values: Floats) -> float | None:

@@ -136,8 +136,3 @@ def halves(n_samples: int, n_splits: int, rng: np.random.Generator) -> list[Subs
     orders = [rng.permutation(n_samples) for _ in range(n_splits)]
     return [np.sort(part) for order in orders for part in (order[:half], order[half : 2 * half])]
 
-
-def subsamples(n_samples: int, share: float, count: int, rng: np.random.Generator) -> list[Subset]:
-    """Draw subsamples that hold a share of the samples."""
-    size = round(share * n_samples)
-    return [np.sort(rng.permutation(n_samples)[:size]) for _ in range(count)]

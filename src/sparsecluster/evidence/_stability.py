@@ -103,7 +103,7 @@ def agreement_of_halves(parts: list[Part | None], columns: Columns | None, k: in
 
     def assigned(near: Part, own: Part) -> Subset:
         if columns is not None:
-            used = np.flatnonzero(np.isin(columns.owners, near.subset))
+            used = columns.of(near.subset)
             return np.asarray(distances(columns, used, near, own.places, k).sum(axis=2).argmin(axis=1))
         assert near.outside is not None
         # All other samples were assigned; if the number of samples is odd, one of them is in neither half.
