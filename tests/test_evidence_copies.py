@@ -258,10 +258,18 @@ def test_drawn_scores_are_ordered_as_the_values():
         np.testing.assert_array_equal(np.argsort(own[seen]), np.argsort(scores[seen]))
 
 
-def test_sums_of_drawn_scores_vary_as_those_of_normal_numbers_and_sums_of_normal_scores_do_not():
-    table = rng().random((20, 4000))
-    assert drawn_scores(table, rng(1)).sum(axis=0).var() == pytest.approx(20, rel=0.1)
-    assert normal_scores(table).sum(axis=0).var() == pytest.approx(0)
+def test_drawn_scores_are_a_normal_sample_where_normal_scores_are_too_regular():
+    column = rng().random((30, 1))
+    drawn = [drawn_scores(column, rng(seed)).var(ddof=1) for seed in range(2000)]
+    # The variance of a normal sample has the mean 1 and the variance 2 / (n - 1).
+    assert np.mean(drawn) == pytest.approx(1, abs=0.03)
+    assert np.var(drawn) == pytest.approx(2 / 29, rel=0.15)
+    assert len({normal_scores(rng(seed).random((30, 1))).var().round(12) for seed in range(5)}) == 1
+
+
+def test_all_columns_are_scored_by_the_same_sample():
+    drawn = drawn_scores(rng().random((30, 3)), rng(1))
+    np.testing.assert_array_equal(np.sort(drawn, axis=0), np.sort(drawn[:, :1], axis=0) * np.ones(3))
 
 
 def test_ties_are_broken_independently_in_every_column():

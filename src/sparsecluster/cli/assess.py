@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 # command takes up to twice as long, and up to three times as long if there is nothing to find.
 MOST_SAMPLES, MOST_VALUES = 1000, 500_000
 # How much is computed if nobody has asked for it: enough to tell whether there are groups.
-SHORT_PLAN = {"n_copies": 39, "n_paths": 1, "n_folds": 5, "n_repeats": 2, "n_splits": 5}
+SHORT_PLAN = {"n_copies": 39, "n_paths": 1, "n_folds": 5, "n_repeats": 2, "n_splits": 3}
 # Values of the number of features that are found by comparing the data with permuted copies.
 CHOSEN_SIZES = ("auto", "core")
 HINT = "Use --assess to test whether there are groups, and how sure the clusters, samples and features are."

@@ -39,7 +39,7 @@ class Columns(NamedTuple):
     is_nominal: npt.NDArray[np.bool_]
 
     def drawn(self, places: Subset, rng: np.random.Generator) -> Floats:
-        """Normal random numbers in the order of the values of some columns, with equal values in a random order."""
+        """The scores of some columns by the quantiles of a normal sample, with equal values in a random order."""
         ranked = self.values[:, places]
         for place, j in enumerate(places.tolist()):
             if self.is_nominal[j]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -30,7 +30,9 @@ def column_blocks(n_rows: int, n_columns: int) -> Iterator[slice]:
 # ---------------------------------------------------------------- normal scores
 
 
-def normal_scores(values: Table, rng: np.random.Generator | None = None) -> Floats:
+def normal_scores(
+    values: Table, rng: np.random.Generator | None = None, quantiles: Callable[[Floats], Floats] = ndtri
+) -> Floats:
     """Return the normal scores Phi^-1((rank - 1/2) / m) of every column, where m values are observed.
 
     Parameters
@@ -39,6 +41,8 @@ def normal_scores(values: Table, rng: np.random.Generator | None = None) -> Floa
         Numbers; NaN for missing values.
     rng : numpy.random.Generator or None, default=None
         Breaks ties at random, independently in every column. Without it, equal values share their mean rank.
+    quantiles : callable, default=ndtri
+        What takes the place of Phi^-1.
 
     Returns
     -------
@@ -55,25 +59,26 @@ def normal_scores(values: Table, rng: np.random.Generator | None = None) -> Floa
     for places in column_blocks(*values.shape):
         block = values[:, places]
         missing = np.isnan(block)
-        ranks = _mid_ranks(block) if rng is None else _random_ranks(block, rng)
+        ranks = _mid_ranks(block) if rng is None else _ranks(np.lexsort((rng.random(block.shape), block), axis=0))
         # Missing values come last in every order, so their ranks are too large and are not used.
         shares = np.where(missing, 0.5, (ranks + 0.5) / np.maximum(1, len(block) - missing.sum(axis=0)))
-        scores[:, places] = np.where(missing, np.nan, ndtri(shares))
+        scores[:, places] = np.where(missing, np.nan, quantiles(shares))
     return scores
 
 
 def drawn_scores(values: Table, rng: np.random.Generator) -> Floats:
-    """Return normal random numbers that are ordered as the values of every column; ties are in a random order.
+    """Return the scores of every column by the quantiles of a normal sample, which all columns have in common.
 
-    Normal scores are the same numbers in every column. Sums of them vary less than sums of normal random numbers do,
-    which these scores restore: those of a continuous column are independent and normal.
+    The normal scores of a column are more regular than any sample: columns that follow a common factor would all be
+    normal without any deviation, and a test would never reject that they are. With the quantiles of a sample, such
+    columns are a sample from the normal distribution.
 
     Parameters
     ----------
     values : ndarray of shape (n_samples, n_columns)
         Numbers; NaN for missing values.
     rng : numpy.random.Generator
-        Source of random numbers.
+        Draws the sample, and breaks ties at random.
 
     Returns
     -------
@@ -87,19 +92,9 @@ def drawn_scores(values: Table, rng: np.random.Generator) -> Floats:
     >>> bool(scores[1, 0] < scores[3, 0] < scores[0, 0]), bool(np.isnan(scores[2, 0]))
     (True, True)
     """
-    scores = np.empty(values.shape)
-    for places in column_blocks(*values.shape):
-        block = values[:, places]
-        ranks = _random_ranks(block, rng)
-        # Missing values come last in every order, so that they get the missing numbers.
-        drawn = np.where(np.isnan(block), np.nan, rng.standard_normal(block.shape))
-        scores[:, places] = np.take_along_axis(np.sort(drawn, axis=0), ranks.astype(np.intp), axis=0)
-    return scores
-
-
-def _random_ranks(block: Table, rng: np.random.Generator) -> Floats:
-    """Ranks from 0 of every column; equal values are in a random order."""
-    return _ranks(np.lexsort((rng.random(block.shape), block), axis=0))
+    sample = np.sort(rng.standard_normal(len(values)))
+    at = (np.arange(sample.size) + 0.5) / sample.size
+    return normal_scores(values, rng, lambda shares: np.interp(shares, at, sample))
 
 
 def _ranks(order: Subset) -> Floats:

@@ -1,13 +1,13 @@
 """The test of one group: whether held-out samples fall into groups along the directions that separate the clusters.
 
 Under the null hypothesis, the samples are one group whose features depend on each other in any way that a Gaussian
-copula describes: trends, blocks and common factors. After every feature is replaced by its normal scores, the samples
-are then one multivariate normal group, and so is their projection on any direction that was found without them. The
-test is therefore made on samples that were held out: for every fold, the method is fitted to the other samples, the
-held-out samples are projected on the direction from the rest to each cluster, and the projections of all folds are
-tested for more than one group. Their distribution under the null hypothesis does not depend on the covariance, so no
-covariance has to be estimated. The samples are divided into folds several times, and the p-values of all directions of
-all divisions are combined.
+copula describes: trends, blocks and common factors. After every feature is replaced by normal scores, the samples are
+then one multivariate normal group, and so is their projection on any direction that was found without them. The test is
+therefore made on samples that were held out: for every fold, the method is fitted to the other samples, the held-out
+samples are projected on the direction from the rest to each cluster, and the projections of all folds are tested for
+more than one group. Their distribution under the null hypothesis does not depend on the covariance, so no covariance
+has to be estimated. The samples are divided into folds several times, and the p-values of all directions of all
+divisions are combined.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def projections(parts: list[Part | None], scores: Floats, owners: Subset, k: int
     parts : list of Part or None
         Fits to all samples but one fold. Every sample is held out by one of them.
     scores : ndarray of shape (n_samples, n_columns)
-        Normal random numbers in the order of the values, NaN where a value is missing.
+        Scores of every column by the quantiles of a normal sample, NaN where a value is missing.
     owners : ndarray of shape (n_columns,)
         The feature of every column.
     k : int
