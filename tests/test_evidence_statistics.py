@@ -10,7 +10,7 @@ from scipy import stats
 
 from sparsecluster._clusterers.kmeans import kmeans
 from sparsecluster._features.features import Pairs
-from sparsecluster._kernels.groups import group_gains
+from sparsecluster._kernels.groups import group_gains, tail_gain
 from sparsecluster.evidence import _one_group
 from sparsecluster.evidence._columns import Columns, standardized
 from sparsecluster.evidence._held_out import analysis_of_variance, common_factors, held_out_labels, level_distances
@@ -81,11 +81,39 @@ def naive_gains(values, least):
     return [max(ratio(cuts) for cuts in combinations(range(1, n), count)) for count in (1, 2)]
 
 
+def naive_tail_gain(values, degrees, passes):
+    """The log likelihood ratio per sample of the best t distribution, by the EM algorithm, and the normal one."""
+    normal = stats.norm.logpdf(values, values.mean(), values.std()).mean()
+    center, scale, found = values.mean(), values.std(), [normal]
+    for df in degrees:
+        for _ in range(passes):
+            weights = (df + 1) / (df + ((values - center) / scale) ** 2)
+            center = np.average(values, weights=weights)
+            scale = np.sqrt(np.mean(weights * (values - center) ** 2))
+        found.append(stats.t.logpdf(values, df, center, scale).mean())
+    return max(found) - normal
+
+
+@pytest.mark.parametrize("n", [10, 50])
+def test_the_gain_of_heavy_tails_is_that_of_the_best_t_distribution(n):
+    degrees = np.array([30.0, 5.0, 3.0])
+    for values in (RNG(n).standard_t(2, n), RNG(n).standard_normal(n), RNG(n).random(n)):
+        values = values - values.mean()
+        expected = naive_tail_gain(values, degrees, 10)
+        assert tail_gain(values, degrees, 10) == pytest.approx(expected, rel=1e-9, abs=1e-12)
+    # After many passes, it is the maximum over location and scale.
+    values = RNG(0).standard_t(3, 200)
+    best = stats.t.logpdf(values, 3, *stats.t.fit(values, f0=3)[1:]).mean()
+    normal = stats.norm.logpdf(values, values.mean(), values.std()).mean()
+    assert tail_gain(values - values.mean(), np.array([3.0]), 500) == pytest.approx(best - normal, abs=1e-4)
+
+
 @pytest.mark.parametrize("n", [12, 20, 33])
 def test_gains_are_the_best_of_all_cuts(n):
     values = RNG(n).standard_normal(n)
     least = max(3, int(np.ceil(0.05 * n)))
-    np.testing.assert_allclose(_one_group.gains(np.sort(values)), naive_gains(values, least), rtol=1e-9)
+    expected = np.array(naive_gains(values, least)) - naive_tail_gain(values, _one_group.DEGREES, _one_group.PASSES)
+    np.testing.assert_allclose(_one_group.gains(np.sort(values)), expected, rtol=1e-9)
 
 
 def test_gains_do_not_depend_on_units_or_direction():
@@ -107,6 +135,12 @@ def test_normal_samples_have_uniform_p_values_and_groups_small_ones():
     for sizes in ((25, 25), (10, 40), (17, 16, 17)):
         values = np.repeat(6.0 * np.arange(len(sizes)), sizes) + rng.standard_normal(50)
         assert _one_group.p_of_direction(values) < 0.005
+
+
+def test_heavy_tails_are_seldom_taken_for_groups():
+    rng = RNG(21)
+    found = np.array([_one_group.p_of_direction(rng.standard_t(4, 60)) for _ in range(200)])
+    assert (found <= 0.05).mean() < 0.2
 
 
 def test_too_few_or_equal_values_have_no_p_value():
