@@ -8,6 +8,7 @@ import time
 import warnings
 from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import joblib
 import numpy as np
@@ -29,14 +30,19 @@ from sparsecluster.evidence._independent import p_value
 from sparsecluster.evidence._statistics import adjusted
 from sparsecluster.methods._criteria.refit import quietly
 
-from .evidence_tables import N_INDEPENDENT, WITH, WITHOUT, without_groups
+from .evidence_picture import draw
+from .evidence_tables import N_HYPOTHESES, N_INDEPENDENT, WITH, WITHOUT, without_groups
 from .expression import available
+from .report import seconds_of_python
 
-# Tables without groups, tables with groups, and tables on which the slower alternatives are tried.
-N_WITHOUT, N_WITH, N_OTHERS = 200, 50, 50
+# Tables without groups, tables with groups, and tables without groups of which the number of clusters is chosen, with
+# the kinds of which it is.
+N_WITHOUT, N_WITH, N_CHOSEN = 200, 50, 100
+CHOSEN = ("independent, normal", "AR(1), 0.7", "three common factors")
 LEVEL, FDR = 0.05, 0.1
+TESTS = ("independent", "one group")
 # Only the tests are needed on tables without groups.
-TESTS_ONLY = {"n_subsamples": 1, "n_splits": 1}
+TESTS_ONLY = {"n_splits": 1}
 # Clusters that agree less with the classes are those of something else.
 LEAST_AGREEMENT = 0.3
 BINS = ((0.0, 0.6), (0.6, 0.8), (0.8, 0.95), (0.95, 1.01))
@@ -79,10 +85,10 @@ def percent(values):
 # ---------------------------------------------------------------- without groups
 
 
-def tested(kind, seed):
+def p_values_of(kind, seed, k=None):
     """Return both p-values of a table without groups, and the number of features that are listed."""
     table = without_groups(kind, seed)
-    found = SASClustering(table.k, random_state=seed, n_jobs=1).fit(table.X)
+    found = SASClustering(k or table.k, random_state=seed, n_jobs=1).fit(table.X)
     told = assess(found, table.X, random_state=seed, **TESTS_ONLY)
     return told.p_independent, told.p_one_group, int(told.features.listed.sum())
 
@@ -116,23 +122,36 @@ def simulated(table, seed, n_copies=39):
 
 
 def first_kind(n_tables, n_others):
-    rows = []
+    """Return the errors of the first kind as a table, and both p-values of all tables of each kind."""
+    rows, both = [], {}
     for place, kind in enumerate(WITHOUT):
-        told = np.array(each(tested, [(kind, seed) for seed in range(n_tables)]))
+        n_own = n_tables if place < N_HYPOTHESES else n_others
+        told = np.array(each(p_values_of, [(kind, seed) for seed in range(n_own)]))
+        both[kind] = told[:, :2]
         others = np.array(each(other_tests, [(kind, seed) for seed in range(n_others)]))
-        independent = percent(told[:, 0] <= LEVEL)
+        independent, one_group = (percent(told[:, j] <= LEVEL) for j in (0, 1))
         rows.append(
             [
                 kind,
+                f"{n_own}",
                 f"**{independent}**" if place < N_INDEPENDENT else independent,
-                f"**{percent(told[:, 1] <= LEVEL)}**",
+                f"**{one_group}**" if place < N_HYPOTHESES else one_group,
                 percent((told[:, :2] <= LEVEL).all(axis=1)),
                 percent(told[:, 2] > 0),
                 *(percent(one <= LEVEL) for one in others.T),
             ]
         )
-    names = ["table without groups", "independent", "one group", "both", "any feature listed", "simulated", "SigClust"]
-    return markdown_table(names, rows)
+    names = ["table without groups", "tables", *TESTS, "both", "any feature listed", "simulated", "SigClust"]
+    return markdown_table(names, rows), both
+
+
+def clusters_chosen(n_tables):
+    """The same if the number of clusters was chosen on the data and is kept on the copies."""
+    rows = []
+    for kind in CHOSEN:
+        told = np.array(each(p_values_of, [(kind, seed, "auto") for seed in range(n_tables)]))[:, :2] <= LEVEL
+        rows.append([kind, *(percent(one) for one in told.T), percent(told.all(axis=1))])
+    return markdown_table(["table without groups", *TESTS, "both"], rows)
 
 
 # ---------------------------------------------------------------- with groups
@@ -160,10 +179,12 @@ def assessed(kind, seed):
 
 
 def power(n_tables, n_others):
-    tests, lists = [], []
+    """Return the power of the tests and the errors of the lists as tables, and both p-values of all tables."""
+    tests, lists, both = [], [], {}
     for kind in WITH:
         told = each(assessed, [(kind, seed) for seed in range(n_tables)])
         p = np.array([one[0] for one in told])
+        both[kind] = p[:, :2]
         errors = np.array([one[1] for one in told]).mean(axis=0)
         others = np.array(each(other_tests, [(kind, seed) for seed in range(n_others)]))
         tests.append(
@@ -172,10 +193,9 @@ def power(n_tables, n_others):
         )
         lists.append([kind, *(f"{wrong:.3f}, {right:.2f}" for wrong, right in errors.tolist())])
     return (
-        markdown_table(
-            ["table with groups", "ARI of the fit", "independent", "one group", "simulated", "SigClust"], tests
-        ),
+        markdown_table(["table with groups", "ARI of the fit", *TESTS, "simulated", "SigClust"], tests),
         markdown_table(["table with groups", "held out", "mirror", "contrast", "chosen by SAS", "oracle"], lists),
+        both,
     )
 
 
@@ -226,8 +246,9 @@ def assessed_table(name):
 
 
 def real():
+    """Return what is said about real tables, and by confidence how often samples are wrong, as tables and as arrays."""
     told = [each(assessed_table, [(name,)])[0] for name, *_ in real_tables()]
-    names = ["table", "ARI", "independent", "one group", "verdict", "halves", "clusters", "features listed", "cost"]
+    names = ["table", "ARI", *TESTS, "verdict", "halves", "clusters", "features listed", "cost"]
     same = [one for one in told if one[1] >= LEAST_AGREEMENT]
     sure, wrong = (np.concatenate([one[place] for one in same]) for place in (2, 3))
     curve = [
@@ -236,7 +257,8 @@ def real():
         for here in [(sure >= low) & (sure < high)]
     ]
     rows = [one[0] for one in told]
-    return markdown_table(names, rows), markdown_table(["confidence", "samples", "in a wrong cluster"], curve)
+    header = ["confidence", "samples", "in a wrong cluster"]
+    return markdown_table(names, rows), markdown_table(header, curve), sure, wrong
 
 
 # ---------------------------------------------------------------- cost
@@ -257,27 +279,60 @@ def costs():
         estimator = SASClustering(k, n_jobs=1)
         fit = seconds(estimator.fit, X)
         rows.append([str(k), *(f"{seconds(assess, estimator, X, **plan) / fit:.1f}" for plan in ({}, SHORT_PLAN))])
-    return markdown_table(["number of clusters", "assess", "as `fit` does by default"], rows)
+    return markdown_table(["number of clusters", "assess", "as the command does by default"], rows)
+
+
+def command_costs():
+    """Compare the time of the command with and without its default assessment."""
+    rng = np.random.default_rng(0)
+    tables = {
+        "90 x 1,000, three groups": shifted_groups(mu=0.7, n_features=1000, seed=0).X,
+        "90 x 1,000, noise": rng.standard_normal((90, 1000)),
+        "1,000 x 500, three groups": shifted_groups(mu=0.7, n_features=500, group_size=334, seed=0).X[:1000],
+        "1,000 x 500, noise": rng.standard_normal((1000, 500)),
+    }
+    rows = []
+    with TemporaryDirectory() as folder:
+        file, out = Path(folder) / "table.csv", Path(folder) / "result"
+        fit = ("-m", "sparsecluster", "fit", str(file), "-q", "-o", str(out))
+        for name, X in tables.items():
+            np.savetxt(
+                file, X, delimiter=",", fmt="%.5f", header=",".join(f"x{j}" for j in range(X.shape[1])), comments=""
+            )
+            with_it, without_it = (seconds_of_python(*fit, *more, repeats=3) for more in ((), ("--no-assess",)))
+            rows.append([name, f"{with_it / without_it:.1f}"])
+    return markdown_table(["table", "with / without the assessment"], rows)
 
 
 def main(repeats=N_WITHOUT):
     n_with = max(1, repeats * N_WITH // N_WITHOUT)
-    cost = quiet(costs)
-    without = first_kind(repeats, n_with)
-    tests, lists = power(n_with, n_with)
-    tables, curve = real()
+    cost, command = quiet(costs), command_costs()
+    without, without_p = first_kind(repeats, n_with)
+    n_chosen = max(1, repeats * N_CHOSEN // N_WITHOUT)
+    chosen = clusters_chosen(n_chosen)
+    tests, lists, with_p = power(n_with, n_with)
+    tables, curve, sure, wrong = real()
+    draw(without_p, with_p, sure, wrong, BINS)
     text = f"""Tables of n = 90 samples and p = 500 features, and of 150 samples where five groups have 30 each. SAS
 clustering with the number of clusters given and the number of features tuned, `assess` with its defaults, one seed per
-table.
+table, from 0.
+
+![How often the tests reject without and with groups, and how often samples are wrong, by confidence](evidence.png)
 
 ## Tables without groups
 
-Share of {repeats} tables in which a test at 5 % rejects: the test of independent features, which is made for the first
-{N_INDEPENDENT} kinds, and that of one group, which is made for all but the last. "Both" is the share that is called
-groups. Two tests that estimate the covariance of the group are shown for comparison, on {n_with} tables: one that
-searches tables simulated with shrunken eigenvalues as it searches the data, and SigClust (soft thresholding).
+Share of the tables in which a test at 5 % rejects: the test of independent features, which is made for the first
+{N_INDEPENDENT} kinds, and that of one group, which is made for all but the last, whose samples have scales of their
+own. "Both" is the share that is called groups. Two tests that estimate the covariance of the group are shown for
+comparison, on {n_with} tables: one that searches tables simulated with shrunken eigenvalues as it searches the data,
+and SigClust (soft thresholding).
 
 {without}
+
+The same for {n_chosen} tables if the number of clusters is chosen among 2 to 10. It is chosen on the data, and kept on
+the copies and in the folds.
+
+{chosen}
 
 ## Tables with groups
 
@@ -310,5 +365,10 @@ least {LEAST_AGREEMENT} with the classes, so that they are not clusters of somet
 
 CPU time in units of one tuned fit, n = 90, p = 1,000, mu = 0.7, one thread.
 
-{cost}"""
+{cost}
+
+The time of the command `sparsecluster fit`, with the number of clusters to be chosen, divided by that with
+`--no-assess`: reading, fitting and writing the report are part of both. Medians of three runs.
+
+{command}"""
     return "Evidence", text

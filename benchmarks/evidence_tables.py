@@ -61,8 +61,8 @@ WITHOUT = {
     "three common factors": factors,
     "multivariate t(5)": heavy_rows,
 }
-# The first ones have independent features.
-N_INDEPENDENT = 4
+# The first ones have independent features, and all but the last are one group with a Gaussian copula.
+N_INDEPENDENT, N_HYPOTHESES = 4, 6
 
 
 def without_groups(kind, seed):

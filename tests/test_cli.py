@@ -50,6 +50,12 @@ def test_demo_tells_clusters_features_gap_and_time(demo):
     assert re.search(r"Choosing the numbers of clusters and features and fitting took \d+\.\d s", demo)
 
 
+def test_demo_tells_whether_its_result_can_be_trusted(demo):
+    told = " ".join(demo.split("Can you trust it?")[1].split())
+    assert "There are groups: neither independent features nor one group" in told
+    assert "clusters 0, 1 and 2 are solid" in told
+
+
 def test_demo_compares_with_plain_k_means_and_with_the_limit(demo):
     rand = {
         name: float(re.search(rf"{name}.*?([01]\.\d{{3}})", demo)[1])

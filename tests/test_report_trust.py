@@ -123,9 +123,7 @@ def test_the_picture_has_the_surest_features_and_the_consensus_by_cluster(groups
 def test_at_most_150_samples_are_drawn_and_the_page_says_so():
     X = shifted_groups(mu=3.0, n_features=6, n_useful=6, group_size=60, seed=0).X
     found = PlainClustering(3).fit(X)
-    result = summarize(
-        inspect(found, X), assessment=assess(found, X, n_copies=3, n_folds=2, n_repeats=1, n_splits=2)
-    )
+    result = summarize(inspect(found, X), assessment=assess(found, X, n_copies=3, n_folds=2, n_repeats=1, n_splits=2))
     assert np.shape(result["trust"]["together"]) == (150, 150)
     assert "Only 150 of 180 samples are drawn." in Page(report_page(result)).text
 

@@ -28,8 +28,8 @@ N_SIMULATED, SEED = 2000, 0
 LEAST_SAMPLES, LEAST_SHARE = 3, 0.05
 # The largest number of places at which groups may end.
 MOST_CUTS = 100
-# One group may have heavier tails than a normal one: those of a t distribution with these degrees of freedom, each fitted
-# by this many passes of the EM algorithm. The passes need not converge, as simulated samples are treated alike.
+# One group may have heavier tails than a normal one: those of a t distribution with these degrees of freedom, each
+# fitted by this many passes of the EM algorithm, which need not converge, as simulated samples are treated alike.
 DEGREES, PASSES = np.array([30.0, 10.0, 5.0, 3.0]), 8
 # The least number of samples for which the test says something.
 LEAST_TESTED = 10

@@ -135,4 +135,3 @@ def halves(n_samples: int, n_splits: int, rng: np.random.Generator) -> list[Subs
     half = n_samples // 2
     orders = [rng.permutation(n_samples) for _ in range(n_splits)]
     return [np.sort(part) for order in orders for part in (order[:half], order[half : 2 * half])]
-
