@@ -17,7 +17,7 @@ ABOUT = {
     "missing.md": "missing values used as they are, compared with filling them in",
     "clusters.md": "how often each criterion finds the true number of clusters",
     "clusters_real.md": "the default criterion for the number of clusters on real tables that played no part in it",
-    "evidence.md": "how often the tests find groups where there are none and where there are some, and lists of features",
+    "evidence.md": "how often the tests find groups where there are none and where there are some, and honest lists",
     "expression.md": "the preset for gene expression and its core genes, compared with plain K-means",
     "outliers.md": "samples that belong nowhere and single wild values, with and without trimming",
     "choices.md": "how every parameter of the search and of the gap statistic changes the result",
