@@ -35,9 +35,9 @@ from .evidence_tables import N_HYPOTHESES, N_INDEPENDENT, WITH, WITHOUT, without
 from .expression import available
 from .report import seconds_of_python
 
-# Tables without groups, tables with groups, and tables without groups of which the number of clusters is chosen, with
-# the kinds of which it is.
-N_WITHOUT, N_WITH, N_CHOSEN = 200, 50, 100
+# Tables without groups, tables with groups, tables without groups of which the number of clusters is chosen, with the
+# kinds of which it is, and tables on which other tests are made.
+N_WITHOUT, N_WITH, N_CHOSEN, N_OTHERS = 200, 50, 50, 20
 CHOSEN = ("independent, normal", "AR(1), 0.7", "three common factors")
 LEVEL, FDR = 0.05, 0.1
 TESTS = ("independent", "one group")
@@ -121,11 +121,11 @@ def simulated(table, seed, n_copies=39):
     return p_value(np.array(curves))
 
 
-def first_kind(n_tables, n_others):
+def first_kind(n_tables, n_beyond, n_others):
     """Return the errors of the first kind as a table, and both p-values of all tables of each kind."""
     rows, both = [], {}
     for place, kind in enumerate(WITHOUT):
-        n_own = n_tables if place < N_HYPOTHESES else n_others
+        n_own = n_tables if place < N_HYPOTHESES else n_beyond
         told = np.array(each(p_values_of, [(kind, seed) for seed in range(n_own)]))
         both[kind] = told[:, :2]
         others = np.array(each(other_tests, [(kind, seed) for seed in range(n_others)]))
@@ -305,12 +305,11 @@ def command_costs():
 
 
 def main(repeats=N_WITHOUT):
-    n_with = max(1, repeats * N_WITH // N_WITHOUT)
+    n_with, n_chosen, n_others = (max(1, repeats * count // N_WITHOUT) for count in (N_WITH, N_CHOSEN, N_OTHERS))
     cost, command = quiet(costs), command_costs()
-    without, without_p = first_kind(repeats, n_with)
-    n_chosen = max(1, repeats * N_CHOSEN // N_WITHOUT)
+    without, without_p = first_kind(repeats, n_with, n_others)
     chosen = clusters_chosen(n_chosen)
-    tests, lists, with_p = power(n_with, n_with)
+    tests, lists, with_p = power(n_with, n_others)
     tables, curve, sure, wrong = real()
     draw(without_p, with_p, sure, wrong, BINS)
     text = f"""Tables of n = 90 samples and p = 500 features, and of 150 samples where five groups have 30 each. SAS
@@ -324,7 +323,7 @@ table, from 0.
 Share of the tables in which a test at 5 % rejects: the test of independent features, which is made for the first
 {N_INDEPENDENT} kinds, and that of one group, which is made for all but the last, whose samples have scales of their
 own. "Both" is the share that is called groups. Two tests that estimate the covariance of the group are shown for
-comparison, on {n_with} tables: one that searches tables simulated with shrunken eigenvalues as it searches the data,
+comparison, on {n_others} tables: one that searches tables simulated with shrunken eigenvalues as it searches the data,
 and SigClust (soft thresholding).
 
 {without}
@@ -336,7 +335,7 @@ the copies and in the folds.
 
 ## Tables with groups
 
-Share of {n_with} tables in which a test at 5 % rejects.
+Share of {n_with} tables in which a test at 5 % rejects; of {n_others} tables for the last two.
 
 {tests}
 

@@ -49,11 +49,11 @@ def draw(without, with_groups, sure, wrong, bins):
     rates(left, without, "without groups")
     left.axvspan(*(100 * np.array(ALLOWED)), color="0.85", zorder=0)
     rates(middle, with_groups, "with groups")
-    middle.legend(frameon=False, loc="lower left")
+    figure.legend(*middle.get_legend_handles_labels(), loc="outside lower left", ncols=2, frameon=False)
     here = [(sure >= low) & (sure < high) for low, high in bins]
     kept = [(each, names) for each, names in zip(here, bins, strict=True) if each.any()]
     shares, low, high = np.array([interval(wrong[each]) for each, _ in kept]).T
-    names = [f"{start:.2f} to {min(end, 1):.2f}\n({each.sum()} samples)" for each, (start, end) in kept]
+    names = [f"{start:g} to {min(end, 1):g}\nn = {each.sum()}" for each, (start, end) in kept]
     right.errorbar(np.arange(len(kept)), 100 * shares, yerr=100 * np.array([low, high]), fmt="o", color="#0072B2")
     right.set(xticks=np.arange(len(kept)), xticklabels=names, ylim=(0, 100), xlabel="confidence of samples")
     right.set(ylabel="in a wrong cluster, in %", title="real tables")
