@@ -31,13 +31,13 @@ from sparsecluster.evidence._statistics import adjusted
 from sparsecluster.methods._criteria.refit import quietly
 
 from .evidence_picture import draw
-from .evidence_tables import N_HYPOTHESES, N_INDEPENDENT, WITH, WITHOUT, without_groups
+from .evidence_tables import N_INDEPENDENT, N_MANY, WITH, WITHOUT, without_groups
 from .expression import available
 from .report import seconds_of_python
 
 # Tables without groups, tables with groups, tables without groups of which the number of clusters is chosen, with the
-# kinds of which it is, and tables on which other tests are made.
-N_WITHOUT, N_WITH, N_CHOSEN, N_OTHERS = 200, 50, 50, 20
+# kinds of which it is, and tables that are hard, or on which other tests are made.
+N_WITHOUT, N_WITH, N_CHOSEN, N_FEW = 200, 50, 30, 20
 CHOSEN = ("independent, normal", "AR(1), 0.7", "three common factors")
 LEVEL, FDR = 0.05, 0.1
 TESTS = ("independent", "one group")
@@ -121,11 +121,11 @@ def simulated(table, seed, n_copies=39):
     return p_value(np.array(curves))
 
 
-def first_kind(n_tables, n_beyond, n_others):
+def first_kind(n_tables, n_fewer, n_others):
     """Return the errors of the first kind as a table, and both p-values of all tables of each kind."""
     rows, both = [], {}
     for place, kind in enumerate(WITHOUT):
-        n_own = n_tables if place < N_HYPOTHESES else n_beyond
+        n_own = n_tables if place < N_MANY else n_fewer
         told = np.array(each(p_values_of, [(kind, seed) for seed in range(n_own)]))
         both[kind] = told[:, :2]
         others = np.array(each(other_tests, [(kind, seed) for seed in range(n_others)]))
@@ -135,7 +135,7 @@ def first_kind(n_tables, n_beyond, n_others):
                 kind,
                 f"{n_own}",
                 f"**{independent}**" if place < N_INDEPENDENT else independent,
-                f"**{one_group}**" if place < N_HYPOTHESES else one_group,
+                f"**{one_group}**" if place < len(WITHOUT) - 1 else one_group,
                 percent((told[:, :2] <= LEVEL).all(axis=1)),
                 percent(told[:, 2] > 0),
                 *(percent(one <= LEVEL) for one in others.T),
@@ -178,22 +178,23 @@ def assessed(kind, seed):
     return [told.p_independent, told.p_one_group, adjusted_rand_index(table.truth, found.labels_)], errors
 
 
-def power(n_tables, n_others):
+def power(n_tables, n_few):
     """Return the power of the tests and the errors of the lists as tables, and both p-values of all tables."""
     tests, lists, both = [], [], {}
-    for kind in WITH:
-        told = each(assessed, [(kind, seed) for seed in range(n_tables)])
+    for place, kind in enumerate(WITH):
+        n_own = n_tables if place < N_MANY else n_few
+        told = each(assessed, [(kind, seed) for seed in range(n_own)])
         p = np.array([one[0] for one in told])
         both[kind] = p[:, :2]
         errors = np.array([one[1] for one in told]).mean(axis=0)
-        others = np.array(each(other_tests, [(kind, seed) for seed in range(n_others)]))
+        others = np.array(each(other_tests, [(kind, seed) for seed in range(n_few)]))
         tests.append(
-            [kind, f"{p[:, 2].mean():.2f}", *(percent(p[:, j] <= LEVEL) for j in (0, 1))]
+            [kind, f"{n_own}", f"{p[:, 2].mean():.2f}", *(percent(p[:, j] <= LEVEL) for j in (0, 1))]
             + [percent(one <= LEVEL) for one in others.T]
         )
         lists.append([kind, *(f"{wrong:.3f}, {right:.2f}" for wrong, right in errors.tolist())])
     return (
-        markdown_table(["table with groups", "ARI of the fit", *TESTS, "simulated", "SigClust"], tests),
+        markdown_table(["table with groups", "tables", "ARI of the fit", *TESTS, "simulated", "SigClust"], tests),
         markdown_table(["table with groups", "held out", "mirror", "contrast", "chosen by SAS", "oracle"], lists),
         both,
     )
@@ -247,7 +248,7 @@ def assessed_table(name):
 
 def real():
     """Return what is said about real tables, and by confidence how often samples are wrong, as tables and as arrays."""
-    told = [each(assessed_table, [(name,)])[0] for name, *_ in real_tables()]
+    told = each(assessed_table, [(name,) for name, *_ in real_tables()])
     names = ["table", "ARI", *TESTS, "verdict", "halves", "clusters", "features listed", "cost"]
     same = [one for one in told if one[1] >= LEAST_AGREEMENT]
     sure, wrong = (np.concatenate([one[place] for one in same]) for place in (2, 3))
@@ -305,11 +306,11 @@ def command_costs():
 
 
 def main(repeats=N_WITHOUT):
-    n_with, n_chosen, n_others = (max(1, repeats * count // N_WITHOUT) for count in (N_WITH, N_CHOSEN, N_OTHERS))
+    n_with, n_chosen, n_few = (max(1, repeats * count // N_WITHOUT) for count in (N_WITH, N_CHOSEN, N_FEW))
     cost, command = quiet(costs), command_costs()
-    without, without_p = first_kind(repeats, n_with, n_others)
+    without, without_p = first_kind(repeats, n_with, n_few)
     chosen = clusters_chosen(n_chosen)
-    tests, lists, with_p = power(n_with, n_others)
+    tests, lists, with_p = power(n_with, n_few)
     tables, curve, sure, wrong = real()
     draw(without_p, with_p, sure, wrong, BINS)
     text = f"""Tables of n = 90 samples and p = 500 features, and of 150 samples where five groups have 30 each. SAS
@@ -323,7 +324,7 @@ table, from 0.
 Share of the tables in which a test at 5 % rejects: the test of independent features, which is made for the first
 {N_INDEPENDENT} kinds, and that of one group, which is made for all but the last, whose samples have scales of their
 own. "Both" is the share that is called groups. Two tests that estimate the covariance of the group are shown for
-comparison, on {n_others} tables: one that searches tables simulated with shrunken eigenvalues as it searches the data,
+comparison, on {n_few} tables: one that searches tables simulated with shrunken eigenvalues as it searches the data,
 and SigClust (soft thresholding).
 
 {without}
@@ -335,7 +336,7 @@ the copies and in the folds.
 
 ## Tables with groups
 
-Share of {n_with} tables in which a test at 5 % rejects; of {n_others} tables for the last two.
+Share of the tables in which a test at 5 % rejects; of {n_few} tables for the last two tests.
 
 {tests}
 

@@ -52,6 +52,11 @@ def with_missing(rng, share=0.1):
     return noise
 
 
+def two_levels(rng):
+    """Zeros and ones that depend on three common factors."""
+    return (factors(rng) > 0).astype(float)
+
+
 WITHOUT = {
     "independent, normal": lambda rng: rng.standard_normal((N, P)),
     "independent, t(3)": lambda rng: rng.standard_t(3, (N, P)),
@@ -59,10 +64,12 @@ WITHOUT = {
     "independent, 10 % missing": with_missing,
     "AR(1), 0.7": ar,
     "three common factors": factors,
+    "three common factors, two levels": two_levels,
     "multivariate t(5)": heavy_rows,
 }
-# The first ones have independent features, and all but the last are one group with a Gaussian copula.
-N_INDEPENDENT, N_HYPOTHESES = 4, 6
+# The first ones have independent features, and all but the last have a Gaussian copula. Of the first ones, with and
+# without groups, there are many tables.
+N_INDEPENDENT, N_MANY = 4, 6
 
 
 def without_groups(kind, seed):
@@ -87,7 +94,6 @@ def in_general_position(size, seed):
 
 WITH = {
     "three in a row, mu = 0.7": lambda seed: Table(*shifted_groups(mu=0.7, n_features=P, seed=seed), 3),
-    "three in a row, mu = 0.6": lambda seed: Table(*shifted_groups(mu=0.6, n_features=P, seed=seed), 3),
     "five in general position, 18 each": lambda seed: in_general_position(18, seed),
     "five in general position, 30 each": lambda seed: in_general_position(30, seed),
     "three in a row, mu = 1, AR(1) noise, 0.7": lambda seed: in_a_row(ar(np.random.default_rng(seed)), 1.0),
@@ -95,5 +101,6 @@ WITH = {
     "three in a row, mu = 1, two weak factors": lambda seed: in_a_row(
         factors(np.random.default_rng(seed), 2, 0.25), 1.0
     ),
+    "three in a row, mu = 0.6": lambda seed: Table(*shifted_groups(mu=0.6, n_features=P, seed=seed), 3),
     "three in a row, mu = 0.7, AR(1) noise, 0.7": lambda seed: in_a_row(ar(np.random.default_rng(seed)), 0.7),
 }

@@ -8,17 +8,13 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from sparsecluster._clusterers.kmeans import kmeans
-from sparsecluster._features.features import Pairs
 from sparsecluster._kernels.groups import group_gains, tail_gain
 from sparsecluster.evidence import _one_group
-from sparsecluster.evidence._columns import Columns, standardized
 from sparsecluster.evidence._held_out import analysis_of_variance, common_factors, held_out_labels, level_distances
 from sparsecluster.evidence._independent import p_value, strengths
 from sparsecluster.evidence._pairs import welch
-from sparsecluster.evidence._parts import Part, folds, halves, matched
+from sparsecluster.evidence._parts import folds
 from sparsecluster.evidence._selection import expected_false, frequencies, mirror
-from sparsecluster.evidence._stability import agreement_of_halves, best_jaccard, jaccard, kept
 from sparsecluster.evidence._statistics import (
     adjusted,
     chi_square,
@@ -27,20 +23,9 @@ from sparsecluster.evidence._statistics import (
     q_of_contrasts,
     worst_of_several,
 )
+from tests.helpers.evidence import RNG, columns, part
 
 REFERENCE = json.loads((Path(__file__).parent / "data" / "reference" / "evidence_reference.json").read_text())
-RNG = np.random.default_rng
-
-
-def columns(scores, owners=None, nominal=()):
-    """Numbers as columns, of which some are levels."""
-    scores = np.asarray(scores, dtype=float)
-    is_nominal = np.isin(np.arange(scores.shape[1]), nominal)
-    return Columns(scores, scores, np.arange(scores.shape[1]) if owners is None else np.array(owners), is_nominal)
-
-
-def part(places, labels, subset):
-    return Part(np.array(places), np.array(labels, np.int32), np.array(subset))
 
 
 # ---------------------------------------------------------------- the test of independent features
@@ -375,63 +360,3 @@ def test_the_frequency_of_a_feature_is_the_share_of_the_fits_that_choose_it():
 def test_a_feature_of_several_columns_has_the_smallest_p_value_times_their_number():
     found = np.array([[0.02, 0.5, 0.01, 0.9], [1, 2, 3, 4.0]])
     np.testing.assert_allclose(worst_of_several(found, np.array([0, 1, 0, 1])), [[0.02, 1.0], [3.0, 2.0]])
-
-
-# ---------------------------------------------------------------- stability
-
-
-def test_jaccard_is_intersection_over_union():
-    rng = RNG(16)
-    labels, others = rng.integers(0, 3, 30), rng.integers(0, 3, 30)
-    sets = [set(np.flatnonzero(labels == c)) for c in range(3)]
-    expected = [max(len(own & one) / len(own | one) for one in sets)
-                for own in (set(np.flatnonzero(others == c)) for c in range(3))]  # fmt: skip
-    np.testing.assert_allclose(best_jaccard(labels, others, 3), expected)
-
-
-@pytest.mark.parametrize("case", REFERENCE["clusterboot"], ids=lambda case: f"{case['data']}-{len(case['jaccard'])}")
-def test_stability_in_bootstrap_samples_is_that_of_clusterboot(reference, case):
-    X, labels = reference.table(case["data"])[:, : case["columns"]], np.array(case["labels"]) - 1
-    k, rng, parts = len(case["jaccard"]), RNG(0), []
-    for _ in range(100):
-        # As in clusterboot, samples that are drawn several times are clustered once. R's K-means moves single samples
-        # (Hartigan and Wong), as ours does; Lloyd's algorithm ends in worse clusters, which are less stable.
-        places = np.unique(rng.integers(0, len(X), len(X)))
-        centered = X[places] - X[places].mean(axis=0)
-        found = kmeans(Pairs(centered @ centered.T), k, rng, n_starts=20)
-        parts.append(part(places, found, [0]))
-    np.testing.assert_allclose(jaccard(parts, labels, k).mean, case["jaccard"], atol=0.1)
-
-
-def test_samples_keep_their_cluster_as_often_as_counted():
-    labels = np.array([0, 0, 1, 1], np.int32)
-    parts = [part([0, 1, 2], [0, 1, 1], [0]), part([0, 1, 3], [0, 0, 1], [0]), None]
-    found = kept(parts, labels, 2)
-    assert found.share.tolist() == [1.0, 0.5, 1.0, 1.0]
-    assert found.second.tolist() == [-1, 1, -1, -1]
-    assert found.together[0, 1] == 0.5
-    assert found.together[1, 2] == 1.0
-    assert np.isnan(found.together[2, 3])
-
-
-def test_halves_that_agree_have_an_agreement_of_one():
-    table = columns(np.array([[0.0], [9.0], [1.0], [8.0], [0.5], [9.5], [0.2], [8.8], [4.0]]))
-    one, other = part([0, 1, 2, 3], [0, 1, 0, 1], [0]), part([4, 5, 6, 7], [1, 0, 1, 0], [0])
-    assert agreement_of_halves([one, other], table, 2).tolist() == [1.0]
-    assert agreement_of_halves([one, None], table, 2).tolist() == [0.0]
-
-
-def test_clusters_are_matched_one_to_one():
-    assert matched(np.array([0, 0, 1, 1]), np.array([1, 1, 1, 1]), 2).tolist() in ([1, 0], [0, 1])
-
-
-def test_folds_and_halves_divide_the_samples():
-    assert sorted(np.concatenate(folds(23, 5, RNG(0))).tolist()) == list(range(23))
-    one, other, *_ = halves(23, 2, RNG(0))
-    assert one.size == other.size == 11
-    assert not set(one) & set(other)
-
-
-def test_standardized_columns_have_variance_one():
-    made = standardized(np.array([[1.0, 5.0], [3.0, 5.0], [np.nan, 5.0]]))
-    np.testing.assert_allclose(made, [[-1, 0], [1, 0], [np.nan, 0]])

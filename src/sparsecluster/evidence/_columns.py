@@ -12,7 +12,7 @@ from .._data.reading import Reading
 from .._data.source import MatrixSource
 from .._utils.arrays import Floats, Subset
 from ._copies import by_frequency
-from ._copula import drawn_scores, normal_scores
+from ._copula import normal_scores
 
 # No more values than this are held in memory as normal scores.
 MOST_VALUES = 200_000_000
@@ -38,13 +38,13 @@ class Columns(NamedTuple):
     owners: Subset
     is_nominal: npt.NDArray[np.bool_]
 
-    def drawn(self, places: Subset, rng: np.random.Generator) -> Floats:
-        """The scores of some columns by the quantiles of a normal sample, with equal values in a random order."""
-        ranked = self.values[:, places]
+    def ordered(self, places: Subset) -> Floats:
+        """The values of some columns as numbers with an order; levels without one are ordered by their frequency."""
+        values = self.values[:, places]
         for place, j in enumerate(places.tolist()):
             if self.is_nominal[j]:
-                ranked[:, place] = by_frequency(ranked[:, place])
-        return drawn_scores(ranked, rng)
+                values[:, place] = by_frequency(values[:, place])
+        return values
 
     def of(self, features: Subset) -> Subset:
         """Places of the columns of some features."""

@@ -6,8 +6,8 @@ then one multivariate normal group, and so is their projection on any direction 
 therefore made on samples that were held out: for every fold, the method is fitted to the other samples, the held-out
 samples are projected on the direction from the rest to each cluster, and the projections of all folds are tested for
 more than one group. Their distribution under the null hypothesis does not depend on the covariance, so no covariance
-has to be estimated. The samples are divided into folds several times, and the p-values of all directions of all
-divisions are combined.
+has to be estimated, except to put equal values in an order. The samples are divided into folds several times, and the
+p-values of all directions of all divisions are combined.
 """
 
 from __future__ import annotations
@@ -20,7 +20,9 @@ import numpy as np
 from .._kernels.groups import group_gains, tail_gain
 from .._utils.arrays import Floats, Subset
 from ._columns import Columns
+from ._copula import drawn_scores
 from ._parts import Part
+from ._ties import has_ties, without_ties
 
 # Simulated normal samples, and the seed of the simulation, which depends on nothing else.
 N_SIMULATED, SEED = 2000, 0
@@ -51,12 +53,21 @@ def p_value(divisions: Sequence[list[Part | None]], columns: Columns, k: int, rn
     rng : numpy.random.Generator
         Source of random numbers.
     """
+    of_scores, of_ties = rng.spawn(len(divisions)), rng.spawn(1)[0]
+    chosen = [[part.subset for part in parts if part is not None] for parts in divisions]
+    subsets = [subset for each in chosen for subset in each]
+    if not subsets:
+        return None
+    everywhere = columns.of(np.concatenate(subsets))
+    values = columns.ordered(everywhere)
+    if has_ties(values):
+        values = without_ties(values, of_ties)
     found = []
-    for parts, own in zip(divisions, rng.spawn(len(divisions)), strict=True):
-        subsets = [part.subset for part in parts if part is not None]
-        if subsets:
-            used = columns.of(np.concatenate(subsets))
-            placed = projections(parts, columns.drawn(used, own), columns.owners[used], k)
+    for parts, own_subsets, own in zip(divisions, chosen, of_scores, strict=True):
+        if own_subsets:
+            used = columns.of(np.concatenate(own_subsets))
+            scores = drawn_scores(values[:, np.searchsorted(everywhere, used)], own)
+            placed = projections(parts, scores, columns.owners[used], k)
             found += [p for p in map(p_of_direction, placed.T) if p is not None]
     return combined(np.array(found)) if found else None
 
