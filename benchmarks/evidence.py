@@ -41,7 +41,8 @@ N_WITHOUT, N_WITH, N_CHOSEN, N_FEW = 200, 50, 30, 20
 CHOSEN = ("independent, normal", "AR(1), 0.7", "three common factors")
 LEVEL, FDR = 0.05, 0.1
 TESTS = ("independent", "one group")
-# Only the tests are needed on tables without groups.
+# Mirror statistics are made of so many divisions into halves. Only the tests are needed on tables without groups.
+N_SPLITS = 10
 TESTS_ONLY = {"n_splits": 1}
 # Clusters that agree less with the classes are those of something else.
 LEAST_AGREEMENT = 0.3
@@ -161,7 +162,7 @@ def assessed(kind, seed):
     """Return what is said about a table with groups, and the truth."""
     table = WITH[kind](seed)
     found = SASClustering(table.k, random_state=seed, n_jobs=1).fit(table.X)
-    told = assess(found, table.X, random_state=seed)
+    told = assess(found, table.X, random_state=seed, n_splits=N_SPLITS)
     oracle = adjusted(f_classif(table.X, table.truth)[1]) <= FDR
     shown = told.verdict == "groups"
     lists = {
@@ -314,8 +315,8 @@ def main(repeats=N_WITHOUT):
     tables, curve, sure, wrong = real()
     draw(without_p, with_p, sure, wrong, BINS)
     text = f"""Tables of n = 90 samples and p = 500 features, and of 150 samples where five groups have 30 each. SAS
-clustering with the number of clusters given and the number of features tuned, `assess` with its defaults, one seed per
-table, from 0.
+clustering with the number of clusters given and the number of features tuned, `assess` with its defaults except for the
+number of halves, one seed per table, from 0.
 
 ![How often the tests reject without and with groups, and how often samples are wrong, by confidence](evidence.png)
 
@@ -343,9 +344,9 @@ Share of the tables in which a test at 5 % rejects; of {n_few} tables for the la
 ## Features
 
 False discovery rate (mean share of the listed features that are useless) and power (mean share of the useful features
-that are listed), at 10 %: tests on held-out samples, mirror statistics, contrasts with a synthetic group, the features
-chosen by the clustering, and an oracle that tests with the true groups (F test, Benjamini and Hochberg). The first
-three list nothing if the tests do not show groups.
+that are listed), at 10 %: tests on held-out samples, mirror statistics of {N_SPLITS} splits, contrasts with a synthetic
+group, the features chosen by the clustering, and an oracle that tests with the true groups (F test, Benjamini and
+Hochberg). The first three list nothing if the tests do not show groups.
 
 {lists}
 
