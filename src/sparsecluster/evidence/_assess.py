@@ -102,7 +102,8 @@ def assess(
     kept on the copies, which makes it slightly too easy to reject.
 
     The test of one group holds for any dependence that a Gaussian copula describes, because held-out samples then have
-    normal projections. It can take a trend with sharp ends, or a few samples that differ in all features, for groups.
+    normal projections. Heavier tails are allowed for. For levels and other equal values, it holds if they follow common
+    factors. It can take a trend with sharp ends for groups.
 
     Of more than 2000 samples, a random part is assessed. Precomputed matrices have no values, so that only the test of
     independent features and the stability are available.
