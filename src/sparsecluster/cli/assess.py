@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from ..inspection import View
 
 # A fit with more samples, or with more values in the table, is assessed only if this is asked for. Up to here, the
-# command takes about one and a half times as long, and about twice as long if there is nothing to find.
+# command takes about one and a half times as long, and up to two and a half times if there is nothing to find.
 MOST_SAMPLES, MOST_VALUES = 1000, 500_000
 # How much is computed if nobody has asked for it: enough to tell whether there are groups.
 SHORT_PLAN = {"n_copies": 39, "n_paths": 1, "n_folds": 5, "n_repeats": 2, "n_splits": 3}
