@@ -163,7 +163,8 @@ def test_steps_are_a_table_with_the_names_of_the_user():
 
 
 def test_a_table_in_other_units_has_the_same_features_and_a_bic_in_these_units():
-    units = np.exp(np.linspace(-3, 3, 12))
+    # Powers of two, which change no digit: EM near a singular mixture may end elsewhere after a rounding error.
+    units = 2.0 ** np.array([-4, -3, -3, -2, -1, 0, 1, 1, 2, 3, 3, 4])
     one, other = fit(X), fit(X * units)
     assert chosen(other) == chosen(one)
     assert other.evidence_ == pytest.approx(one.evidence_, abs=1e-6)
