@@ -282,6 +282,14 @@ def test_simulated_tables_have_useful_features_first_and_the_truth_last(tmp_path
     assert again.read_bytes() == file.read_bytes()
 
 
+@pytest.mark.parametrize("n", [3, 100, 1000])
+def test_a_simulated_table_has_as_many_samples_as_asked_in_groups_of_nearly_one_size(tmp_path, n):
+    done("simulate", "mixed", "--features", 20, "--samples", n, "--out", tmp_path / "table.csv")
+    sizes = pd.read_csv(tmp_path / "table.csv")["group"].value_counts()
+    assert (sizes.sum(), len(sizes)) == (n, 3)
+    assert sizes.max() - sizes.min() <= 2
+
+
 def test_compare_shows_and_writes_what_python_finds(folder, tmp_path):
     names = ["sas", "ward", "if-pca"]
     options = ("--truth", "group", "--methods", ",".join(names), "--repeats", 2)

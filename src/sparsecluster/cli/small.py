@@ -47,6 +47,8 @@ def report(
 
 
 DESIGNS = ("shifted", "diagonal", "correlated", "many", "bernoulli", "mixed")
+# The number of groups of every design.
+GROUPS = 3
 
 
 @plainly
@@ -56,6 +58,9 @@ def simulate(
         Path, typer.Option(help="CSV file to write, or - for standard output; its last column holds the true groups.")
     ] = Path("simulated.csv"),
     features: Annotated[int, typer.Option(help="Number of features.", min=1)] = 200,
+    samples: Annotated[
+        int, typer.Option(help="Number of samples, in three groups of about the same size.", min=3)
+    ] = 90,
     seed: Annotated[int, typer.Option(help="Seed of the random numbers.", min=0)] = 0,
 ) -> None:
     """Write a simulated table whose groups and useful features are known.
@@ -65,6 +70,8 @@ def simulate(
     Examples:
 
       sparsecluster simulate shifted --features 500 --out shifted.csv
+
+      sparsecluster simulate mixed --samples 50000 --features 30 --out customers.csv
     """
     from .. import datasets
     from .._utils.checks import check_choice
@@ -73,13 +80,13 @@ def simulate(
 
     check_choice("DESIGN", design, list(DESIGNS))
     make = getattr(datasets, f"{design}_groups")
-    made = make(n_features=features, seed=seed)
+    made = make(n_features=features, group_size=-(-samples // GROUPS), seed=seed)
     import pandas as pd
 
     order = sorted(range(features), key=lambda a: not made.useful[a])
-    frame = pd.DataFrame(made.X).iloc[:, order]
+    frame = pd.DataFrame(made.X).iloc[:samples, order]
     frame.columns = [f"{'useful' if made.useful[a] else 'noise'}{place}" for place, a in enumerate(order)]
-    if put(frame_csv(frame.assign(group=made.truth), index=False), out):
+    if put(frame_csv(frame.assign(group=made.truth[:samples]), index=False), out):
         tell(f"Wrote {len(frame)} samples with {features} features, {int(made.useful.sum())} of them useful, to {out}.")
 
 
