@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import warnings
 from abc import abstractmethod
 from collections.abc import Sequence
@@ -35,8 +34,9 @@ from ._core import check_core_agreement, with_core
 from ._criteria.auto import auto
 from ._criteria.choice import Choice
 from ._large import columns_in_blocks, fit_by_sample, fit_collection
+from ._notebook import notebook_page
 from ._result import Clusters, Kept, Order, Result
-from ._summary import summary_of
+from ._summary import summary_lines
 from ._trim import check_trim, scored_inside, solve_trimmed, without_far
 from ._validation import checked, chosen_columns
 
@@ -371,13 +371,10 @@ class SparseClusterer(SelectorMixin, ClusterMixin, BaseEstimator):
             and of each cluster that has features of its own.
         """
         check_is_fitted(self)
-        return summary_of(self)
+        return "\n".join(summary_lines(self))
 
     def _html_repr(self) -> str:
-        """Show the summary above scikit-learn's diagram of the estimator in notebooks."""
+        """Show the result in notebooks, and scikit-learn's diagram of the estimator below it."""
         # The diagram has the names of the features as they are.
-        picture = visible(super()._html_repr(), keep="\n\t")
-        if not hasattr(self, "labels_"):
-            return picture
-        lines = "<br>".join(html.escape(line) for line in self.summary().splitlines())
-        return f"<p style='font-family:system-ui,sans-serif;line-height:1.5'>{lines}</p>{picture}"
+        diagram = visible(super()._html_repr(), keep="\n\t")
+        return notebook_page(self, diagram) if "_kept" in vars(self) else diagram
