@@ -10,9 +10,11 @@ from html import escape
 from typing import Any, NamedTuple
 
 import numpy as np
+from sklearn import get_config
+from sklearn.utils import estimator_html_repr
 
 from .._utils.colors import color_of
-from .._utils.text import LONGEST_NAME, shortened
+from .._utils.text import LONGEST_NAME, shortened, visible
 from ._result import OUTLIER
 from ._summary import features_by_score, outside_of, summary_lines
 from ._validation import names_of
@@ -46,6 +48,23 @@ class Bar(NamedTuple):
     value: str
     color: str = "currentColor"
     opacity: float = 1.0
+
+
+class ShownInNotebooks:
+    """Mixin for estimators whose result is shown in notebooks, above scikit-learn's diagram of the estimator."""
+
+    def _html_repr(self) -> str:
+        # The diagram has the names of the features as they are.
+        diagram = visible(estimator_html_repr(self), keep="\n\t")
+        return notebook_page(self, diagram) if "_kept" in vars(self) else diagram
+
+    # Up to version 1.6, scikit-learn calls its own function in the place of `_html_repr`.
+    def _repr_html_inner(self) -> str:
+        return self._html_repr()
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        shown = {"text/plain": repr(self)}
+        return shown | {"text/html": self._html_repr()} if get_config()["display"] == "diagram" else shown
 
 
 def notebook_page(estimator: Any, diagram: str) -> str:
