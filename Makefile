@@ -7,7 +7,7 @@ READY := .venv/.installed
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-bounds test-slow fuzz bench lint format docs clean
+.PHONY: help demo test test-bounds test-slow fuzz bench lint format docs dist clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -49,6 +49,12 @@ docs: $(READY) ## Build the documentation into site/; warnings are errors
 	$(BIN)/python tools/results_page.py
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet --clean
 	$(BIN)/python tools/check_links.py
+
+dist: $(READY) ## Build the wheel and the source distribution into dist/ and check them
+	$(BIN)/python -m pip install -q build twine
+	rm -rf dist
+	$(BIN)/python -m build --outdir dist .
+	$(BIN)/python -m twine check --strict dist/*
 
 clean: ## Remove caches and built packages; keeps .venv, benchmarks/out and fuzz/out
 	rm -rf build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

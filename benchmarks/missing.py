@@ -11,6 +11,7 @@ from sparsecluster._utils.markdown import markdown_table
 from sparsecluster.experiments.contenders import LIMIT_STARTS, kmeans_limit
 
 from .paper import simulated
+from .report import best_in_bold
 
 STRENGTHS = (1.0, 0.7)
 # Share of all values that are missing, and where.
@@ -54,7 +55,8 @@ def main(repeats=20):
     rows = []
     for (mu, share, where), (ours, filled, limit, s, s_filled) in zip(keys, means, strict=True):
         place = where if share else "-"
-        row = [mu, f"{share:.0%}", place, f"**{ours:.3f}**", f"{filled:.3f}", f"{limit:.3f}", f"{ours - filled:+.3f}"]
+        compared = best_in_bold([f"{ours:.3f}", f"{filled:.3f}"])
+        row = [mu, f"{share:.0%}", place, *compared, f"{limit:.3f}", f"{ours - filled:+.3f}"]
         rows.append([*row, f"{s:.1f}", f"{s_filled:.1f}"])
     header = ["mu", "missing", "where", "ours", "ours, filled", "limit, filled", "ours - ours filled"]
     return "Missing values", (
@@ -63,5 +65,6 @@ def main(repeats=20):
         "index. `ours` is given the missing values as they are; for `filled`, they are replaced by the mean of the "
         f"column; `limit` is K-means ({LIMIT_STARTS} starts) with the useful features given. Values are removed at "
         "random, either from all rows or, at twice the rate, from a random half of the rows. `s` is the number of "
-        "features chosen.\n\n" + markdown_table([*header, "s", "s, filled"], rows)
+        "features chosen. The better of `ours` and `ours, filled` is bold.\n\n"
+        + markdown_table([*header, "s", "s, filled"], rows)
     )

@@ -39,6 +39,6 @@ def beside_limit(limit, ours):
     """Format the rows of the limit and of ours: both Rand indices and their difference; features chosen and wrong."""
     rand, best = np.array([row["rand"] for row in ours]), mean_of(limit, "rand")
     return (
-        [f"{best:.3f}", f"**{rand.mean():.3f}** ({rand.std(ddof=1):.3f})", f"{rand.mean() - best:+.3f}"],
+        [f"{best:.3f}", f"{rand.mean():.3f} ({rand.std(ddof=1):.3f})", f"{rand.mean() - best:+.3f}"],
         [f"{mean_of(ours, 'selected'):.1f}", f"{mean_of(ours, 'difference'):.1f}"],
     )

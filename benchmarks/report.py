@@ -19,6 +19,29 @@ RESULTS = Path(__file__).parent.parent / "docs" / "results"
 NOT_PROSE = ("#", "|", "- ", "!")
 
 
+def best_in_bold(cells):
+    """Set the best of several cells in bold, whoever it belongs to, and all of them if several look equally good.
+
+    A cell is compared by its last number, without what is in parentheses. If no other is known, none is bold.
+
+    >>> best_in_bold(["0.948 (0.033)", "0.950", "-", "0.950"])
+    ['0.948 (0.033)', '**0.950**', '-', '**0.950**']
+    >>> best_in_bold(["0.795 / 0.548", "0.876 / 0.728"])
+    ['0.795 / 0.548', '**0.876 / 0.728**']
+    >>> best_in_bold(["0.701 (0.026)", "-"])
+    ['0.701 (0.026)', '-']
+    """
+    parts = [cell.partition(" (") for cell in cells]
+    known = [float(value.split(" / ")[-1]) if value != "-" else None for value, *_ in parts]
+    values = [value for value in known if value is not None]
+    if len(values) < 2:
+        return list(cells)
+    return [
+        f"**{shown}**{bracket}{rest}" if value == max(values) else cell
+        for cell, (shown, bracket, rest), value in zip(cells, parts, known, strict=True)
+    ]
+
+
 def write_page(name, title, text, seconds, command_options=""):
     """Write and print docs/results/NAME.md, with the command and the machine that produced it."""
     import numba

@@ -121,5 +121,5 @@ def test_notebooks_show_the_result_above_the_estimator_and_names_are_only_text()
     assert "clusters of" not in estimator._repr_html_()
     shown = estimator.fit(pd.DataFrame(X, columns=[f"<blink>{a}" for a in range(20)]))._repr_html_()
     assert "3 clusters of 12, 10, 8 samples" in shown
-    assert "&lt;blink&gt;" in shown.split("<style>")[0]
+    assert "&lt;blink&gt;" in shown.split("<details>")[0]
     assert "<blink>" not in shown

@@ -1,4 +1,4 @@
-"""Makes the pictures of the documentation, docs/pictures/*.png, from runs of the library.
+"""Makes the pictures of the documentation, docs/pictures/*.png, from runs of the library, except those of the gallery.
 
 The picture of a report needs Chromium or Chrome. Without one of them, the existing picture is kept.
 """
@@ -162,9 +162,9 @@ def small(image: Image.Image, file: Path) -> None:
     image.convert("RGB").quantize(256, dither=Image.Dither.NONE).save(file, optimize=True)
 
 
-def draw() -> None:
-    """Make all pictures that matplotlib draws."""
-    for name, make in PICTURES.items():
+def draw(pictures: dict[str, Callable[[], Any]]) -> None:
+    """Make pictures that matplotlib draws."""
+    for name, make in pictures.items():
         figure, content = make(), io.BytesIO()
         figure.savefig(content, dpi=DOTS_PER_INCH, facecolor="white", bbox_inches="tight")
         plt.close("all")
@@ -189,7 +189,7 @@ def photograph() -> None:
 def main() -> None:
     """Make all pictures and show their sizes."""
     FOLDER.mkdir(parents=True, exist_ok=True)
-    draw()
+    draw(PICTURES)
     photograph()
     for file in sorted(FOLDER.glob("*.png")):
         print(f"{file.name}: {file.stat().st_size / 1000:.0f} kB")

@@ -7,6 +7,7 @@ from .contributions import Contributions
 from .distributions import Distributions
 from .heatmap import Heatmap
 from .history import History
+from .places import Places, place_samples
 from .projection import Projection
 from .scores import FeatureScores
 from .view import View
@@ -19,8 +20,10 @@ __all__ = [
     "FeatureScores",
     "Heatmap",
     "History",
+    "Places",
     "Projection",
     "View",
     "compare_methods",
     "inspect",
+    "place_samples",
 ]

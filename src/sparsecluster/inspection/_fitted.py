@@ -1,4 +1,4 @@
-"""Views of fitted estimators. Only this file knows the parts of an estimator that displays and reports need."""
+"""Views of fitted estimators. Only this file and places.py know the parts of an estimator that are needed."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from .._data.reading import Reading, TableReader
 from .._search.curve import TuningCurve
 from .._utils.arrays import Floats, Subset
 from ..methods._validation import checked, names_of
+from .places import squared_distances
 from .view import View
 
 
@@ -214,9 +215,4 @@ def _columns_of(values: Any, columns: Subset) -> list[Floats]:
 
 
 def _distances(clusters: Profiles, read: Callable[[], list[Any]]) -> Floats:
-    """Return squared distances to the clusters, relative to the mean distance to the center of all; NaN if unknown."""
-    values, columns = read(), clusters.columns
-    squared = np.maximum(clusters.distances(values), 0.0) / clusters.typical()
-    unknown = [np.isnan(each.distances(new)[:, 0]) for each, new in zip(columns, values, strict=True)]
-    squared[np.all(unknown, axis=0)] = np.nan
-    return squared
+    return squared_distances(clusters, read())

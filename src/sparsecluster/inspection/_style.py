@@ -8,15 +8,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from .._utils.colors import COLORS as COLORS
+from .._utils.colors import MISSING as MISSING
+from .._utils.colors import color_of
 from .._utils.text import LONGEST_NAME, shortened
 from ..methods._result import OUTLIER
-
-# Colors that color-blind readers can distinguish: six by Okabe and Ito, and four that are as different as possible.
-# All of them are visible on white and on dark pages.
-COLORS = (
-    *("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00"),
-    *("#56B4E9", "#7038E8", "#6CBF5A", "#B31933", "#937DFF"),
-)
 
 
 class Mark(NamedTuple):
@@ -48,8 +44,8 @@ LINES: tuple[Any, ...] = (
     *("-", "--", "-.", ":"),
     *((0, dashes) for dashes in ((5, 1), (3, 1, 1, 1), (1, 1), (7, 2))),
 )
-# Colors of values below, at and above the mean, and of missing values and samples in no cluster.
-DIVERGING, MISSING = ("#005493", "#f6f6f6", "#b84a00"), "#8c8c8c"
+# Colors of values below, at and above the mean.
+DIVERGING = ("#005493", "#f6f6f6", "#b84a00")
 # Features that are not chosen, and bars for comparison.
 GRAY = "0.72"
 # A thin dark edge separates overlapping markers, and makes light ones visible on white.
@@ -63,9 +59,7 @@ NARROWEST, ENTRY_WIDTH = 5.0, 2.1
 
 def look_of(cluster: int) -> tuple[str, Mark]:
     """Return the color and the mark of a cluster, or of samples in no cluster (-1)."""
-    if cluster == OUTLIER:
-        return MISSING, STAR
-    return COLORS[cluster % len(COLORS)], MARKS[cluster % len(MARKS)]
+    return color_of(cluster), STAR if cluster == OUTLIER else MARKS[cluster % len(MARKS)]
 
 
 def style_of(cluster: int) -> tuple[str, str, Any]:

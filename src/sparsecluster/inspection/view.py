@@ -22,6 +22,7 @@ from .._utils.arrays import Floats, Subset
 from ..methods._result import OUTLIER
 from ._kinds import readable
 from ._scaling import as_block, centered, standardized
+from .places import Placed, places_by
 
 # The number of values that are processed at a time.
 BLOCK_VALUES = 2**20
@@ -51,23 +52,6 @@ class Typical(NamedTuple):
     center: npt.NDArray[Any]
     overall: npt.NDArray[Any]
     difference: Floats
-
-
-class Placed(NamedTuple):
-    """Distance of each sample to its cluster, second-best cluster and silhouette; NaN if unknown.
-
-    The distance is computed from the chosen features and their weights. Its unit is the distance of a typical sample to
-    the center of all samples. For standardized numbers, it is the root mean square, over the features, of the
-    difference from the center of the cluster in standard deviations. The silhouette is simplified to
-    (b - a) / max(a, b), where a and b are the distances to the own and to the second-best cluster. It is near 1 for
-    samples well inside their cluster, near 0 between two clusters, and negative for samples closer to another cluster.
-    For a sample in no cluster, the second-best cluster is the nearest one, the distance is measured to it, and the
-    silhouette is NaN.
-    """
-
-    distance: Floats
-    second: Subset
-    silhouette: Floats
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -292,17 +276,7 @@ class View:
 
     @cached_property
     def _placed(self) -> Placed | None:
-        if self._squared is None:
-            return None
-        squared, inside = self._squared(), np.flatnonzero(~self.outliers)
-        others = squared.copy()
-        others[inside, self.labels[inside]] = np.inf
-        second, b = others.argmin(axis=1), np.sqrt(others.min(axis=1))
-        a = b.copy()
-        a[inside] = np.sqrt(squared[inside, self.labels[inside]])
-        silhouette = (b - a) / np.maximum(np.maximum(a, b), np.finfo(float).tiny)
-        silhouette[self.outliers] = np.nan
-        return Placed(a, second, silhouette)
+        return None if self._squared is None else places_by(self._squared(), self.labels)
 
 
 def _rows_of(squared: Callable[[], Floats], rows: npt.NDArray[np.bool_]) -> Floats:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import warnings
 from abc import abstractmethod
 from collections.abc import Sequence
@@ -28,15 +27,16 @@ from .._utils.checks import frames_in_package
 from .._utils.parallel import one_thread_blas
 from .._utils.parameters import check_parameters
 from .._utils.progress import Progress
-from .._utils.text import brief, visible
+from .._utils.text import brief
 from ._alternatives import Alternative, alternative_of
 from ._clusters import check_n_clusters, choose_clusters, is_given
 from ._core import check_core_agreement, with_core
 from ._criteria.auto import auto
 from ._criteria.choice import Choice
 from ._large import columns_in_blocks, fit_by_sample, fit_collection
+from ._notebook import ShownInNotebooks
 from ._result import Clusters, Kept, Order, Result
-from ._summary import summary_of
+from ._summary import summary_lines
 from ._trim import check_trim, scored_inside, solve_trimmed, without_far
 from ._validation import checked, chosen_columns
 
@@ -44,7 +44,7 @@ from ._validation import checked, chosen_columns
 LEARNED_IN_READING = ("n_features_in_", "feature_names_in_")
 
 
-class SparseClusterer(SelectorMixin, ClusterMixin, BaseEstimator):
+class SparseClusterer(ShownInNotebooks, SelectorMixin, ClusterMixin, BaseEstimator):
     """Base class of the estimators, which cluster samples and select features through scikit-learn's selector API.
 
     A subclass implements `_solve`, which returns a `Result`. `fit` sets the attributes below from it, and those that
@@ -371,13 +371,4 @@ class SparseClusterer(SelectorMixin, ClusterMixin, BaseEstimator):
             and of each cluster that has features of its own.
         """
         check_is_fitted(self)
-        return summary_of(self)
-
-    def _html_repr(self) -> str:
-        """Show the summary above scikit-learn's diagram of the estimator in notebooks."""
-        # The diagram has the names of the features as they are.
-        picture = visible(super()._html_repr(), keep="\n\t")
-        if not hasattr(self, "labels_"):
-            return picture
-        lines = "<br>".join(html.escape(line) for line in self.summary().splitlines())
-        return f"<p style='font-family:system-ui,sans-serif;line-height:1.5'>{lines}</p>{picture}"
+        return "\n".join(summary_lines(self))

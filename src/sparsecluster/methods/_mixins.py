@@ -155,11 +155,12 @@ class NearestCluster:
         compared pair by pair if there are no coordinates (distances, ranks, functions), and with features of several
         kinds the search ends with the largest objective, which need not put every sample in the nearest cluster.
         """
-        clusters = self._known_clusters()
-        if is_collection(X):
-            return labels_in_blocks(self, X)
-        values = self._new_values(X)
-        labels = clusters.nearest(values)
+        self._known_clusters()
+        return labels_in_blocks(self, X) if is_collection(X) else self._assigned(self._new_values(X))
+
+    def _assigned(self, values: list[Any]) -> npt.NDArray[np.intp]:
+        """Return the clusters of new samples, given their values in the chosen columns."""
+        labels = self._known_clusters().nearest(values)
         blank = np.flatnonzero(nothing_observed(values))
         if blank.size:
             labels[blank] = -1

@@ -6,18 +6,27 @@ from typing import Any
 
 import numpy as np
 
+from .._utils.arrays import Subset
 from .._utils.checks import NAMES_SHOWN, and_more
 from .._utils.text import LONGEST_IN_SENTENCE, shortened
 from ._validation import names_of
 
 
-def summary_of(estimator: Any) -> str:
-    """Describe a fitted estimator: its clusters, its features, and those with the highest scores."""
-    sizes = estimator._kept.sizes
+def outside_of(estimator: Any) -> int:
+    """Return the number of samples in no cluster."""
     # A model of a table in blocks has the sizes of the clusters, but no labels.
-    outside = estimator.labels_.size - sum(sizes) if hasattr(estimator, "labels_") else 0
+    return int(estimator.labels_.size) - sum(estimator._kept.sizes) if hasattr(estimator, "labels_") else 0
+
+
+def features_by_score(estimator: Any) -> Subset:
+    """Return the indices of the chosen features, the highest score first."""
     chosen = np.flatnonzero(estimator.support_)
-    ranked = chosen[np.argsort(-estimator.feature_scores_[chosen], kind="stable")]
+    return chosen[np.argsort(-estimator.feature_scores_[chosen], kind="stable")]
+
+
+def summary_lines(estimator: Any) -> list[str]:
+    """Describe a fitted estimator: its clusters, its features, and those with the highest scores."""
+    sizes, outside, ranked = estimator._kept.sizes, outside_of(estimator), features_by_score(estimator)
     names, n_chosen = names_of(estimator), estimator._kept.n_chosen
 
     def name(a: int) -> str:
@@ -28,7 +37,7 @@ def summary_of(estimator: Any) -> str:
         f"{len(sizes)} clusters of {', '.join(map(str, sizes))} samples"
         + (f"; {outside} sample{'s' * (outside > 1)} in no cluster" if outside else ""),
         f"{n_chosen} of {estimator._kept.n_features} features chosen; the clusters explain "
-        f"{estimator.feature_scores_[chosen].mean():.0%} of their variation",
+        f"{estimator.feature_scores_[ranked].mean():.0%} of their variation",
     ]
     core = getattr(estimator, "core_size_", n_chosen)
     if "full_support_" in vars(estimator):
@@ -45,4 +54,4 @@ def summary_of(estimator: Any) -> str:
     others = len(getattr(estimator, "alternatives_", []))
     if others:
         lines.append(f"{others} other good clustering{'s' * (others > 1)} of the same samples in alternatives_")
-    return "\n".join(lines)
+    return lines
