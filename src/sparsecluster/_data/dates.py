@@ -95,7 +95,7 @@ class Dates(NamedTuple):
     share_odd: float = 0.0
 
 
-def find_dates(values: Sequence[Any], forms: Sequence[str] = FORMS) -> Dates | None:
+def find_dates(values: Sequence[Any], forms: Sequence[str] = FORMS, *, are_sure: bool = False) -> Dates | None:
     """Look for dates in text; None if the first values are something else.
 
     Parameters
@@ -104,6 +104,8 @@ def find_dates(values: Sequence[Any], forms: Sequence[str] = FORMS) -> Dates | N
         Text, dates and times; everything else counts as missing.
     forms : sequence of str
         The forms in which dates may be written.
+    are_sure : bool, default=False
+        Whether there are dates, whatever the first values are.
 
     Returns
     -------
@@ -122,9 +124,10 @@ def find_dates(values: Sequence[Any], forms: Sequence[str] = FORMS) -> Dates | N
     """
     known = (text for text in map(as_text, values) if text is not None)
     some = list(itertools.islice(known, LOOKED_AT))
-    if not any(len(text) >= SHORTEST and DIGIT.search(text) for text in some[:FIRST]):
+    if not are_sure and not any(len(text) >= SHORTEST and DIGIT.search(text) for text in some[:FIRST]):
         return None
-    likely = [form for form in forms if (read_as(form, some) != NO_DATE).sum() >= LEAST * len(some)]
+    least = 0 if are_sure else LEAST * len(some)
+    likely = [form for form in forms if some and (read_as(form, some) != NO_DATE).sum() >= least]
     if not likely:
         return None
     texts = [value if type(value) is str else as_text(value) for value in values]

@@ -238,7 +238,8 @@ def open_parts(
         notes.append(TRUTH_NOTE.format(brief(truth)))
     others = others_of(names, partial(first_values, opened), asked, roles, is_whole=False)
     id_column, columns = roles.id_column, opened.meta
-    names = [name for name in columns.columns if name not in {other.name for other in others}]
+    gone = {other.name for other in others}
+    names = [name for name in columns.columns if name not in gone]
     if not names:
         refuse_nothing_left(files[0], roles)
     # Text stays as it is in memory.
