@@ -331,7 +331,7 @@ def other_of(column: Any, use: Use, why: str, place: int, is_whole: bool = True)
     example = str(known.iloc[0]) if len(known) else ""
     if not is_whole:
         return Other(str(column.name), use, why, None, None, example, place)
-    missing = 1 - len(known) / max(1, len(column))
+    missing = float(column.isna().mean())
     return Other(str(column.name), use, why, int(known.nunique()), missing, example, place)
 
 

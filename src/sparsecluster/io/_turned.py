@@ -22,8 +22,9 @@ NUMBERING = "Its name and its values are those of an identifier."
 LEAST_ROWS, LEAST_RATIO, LEAST_COLUMNS = 1000, 10, 4
 # The number of rows that are compared, the largest ratio of two spreads, and the least correlation of two columns.
 ROWS_COMPARED, MOST_RATIO, LEAST_CORRELATION = 2000, 5.0, 0.5
-# Text is beside the values if at least this share of it is no number.
-MOSTLY = 0.5
+# Up to so many words, or this share of them, among the numbers of a column are mistakes in it. More make it text, such
+# as the names of chromosomes, most of which are numbers.
+MOST_MISTAKES, SHARE_OF_MISTAKES = 1, 0.01
 
 
 def turned(frame: Frame, asked: Asked, name: str, notes: list[str]) -> tuple[Frame, list[Other]]:
@@ -93,9 +94,9 @@ def holds_numbers(column: Any) -> bool:
 
 
 def is_beside(column: Any) -> bool:
-    """Whether most values of a column of text are no numbers."""
+    """Whether a column of text is not meant to hold numbers."""
     known = [str(each) for each in column.dropna()]
-    return sum(not is_number(each) for each in known) > MOSTLY * len(known)
+    return sum(not is_number(each) for each in known) > max(MOST_MISTAKES, SHARE_OF_MISTAKES * len(known))
 
 
 def as_numbers(column: Any, name: str) -> Any:
