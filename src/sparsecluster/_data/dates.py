@@ -57,7 +57,7 @@ GROUPS = ("year", "month", "day", "time", "zone")
 YEARS = ("YYYY", "YY")
 # The form that NumPy reads, and time zones after it.
 ISO = "YYYY-MM-DD"
-PLAIN = re.compile(r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?)?", re.ASCII)
+PLAIN = re.compile(r"(?!0000)\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?)?", re.ASCII)
 ZONE_AT_END = re.compile(r"(?<=:\d\d|.\.\d|\d\d\d)(?:Z|[+-]\d\d(?::?\d\d)?)$", re.ASCII)
 # The code of NaT.
 NO_DATE = int(np.iinfo(np.int64).min)

@@ -255,7 +255,18 @@ def may_count(name: str, first_column: bool) -> bool:
 
 def names_rows(column: Any) -> bool:
     """Whether text is different in every row."""
-    return bool(is_text(column) and not column.isna().any() and column.is_unique and len(column) >= FEWEST_ROWS)
+    if not is_text(column) or column.isna().any() or len(column) < FEWEST_ROWS:
+        return False
+    return n_different(column) == len(column)
+
+
+def n_different(column: Any) -> int:
+    """The number of different values in a column without missing values."""
+    try:
+        return int(column.nunique())
+    except TypeError:
+        # Lists and the like, which a fit refuses, with the name of the column.
+        return 0
 
 
 def is_text(column: Any) -> bool:
@@ -281,7 +292,7 @@ def is_like_names(column: Any) -> bool:
     known = column.dropna()
     if not len(known) or not isinstance(known.iloc[0], str):
         return False
-    return is_nearly_unique(known.nunique(), len(known))
+    return is_nearly_unique(n_different(known), len(known))
 
 
 def numbers_rows(name: str, *, first_column: bool, values: Callable[[str], Any]) -> bool:
@@ -332,7 +343,7 @@ def other_of(column: Any, use: Use, why: str, place: int, is_whole: bool = True)
     if not is_whole:
         return Other(str(column.name), use, why, None, None, example, place)
     missing = float(column.isna().mean())
-    return Other(str(column.name), use, why, int(known.nunique()), missing, example, place)
+    return Other(str(column.name), use, why, n_different(known), missing, example, place)
 
 
 WHY: Mapping[str, str] = {
