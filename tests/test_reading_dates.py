@@ -252,6 +252,9 @@ def test_a_model_keeps_the_form_of_dates_and_reads_few_rows_by_it(tmp_path):
     new.write_text("born,size,color\n05/06/1941,0.1,red\n07/08/1981,4.2,blue\n")
     saved = read_model(model)
     assert read_table(new, like=saved).X["born"].dt.month.tolist() == [6, 8]
+    new.write_text("born,size,color\n1941-06-05,0.1,red\n1981-08-07,4.2,blue\n")
+    assert read_table(new, like=saved).X["born"].dt.month.tolist() == [6, 8]
+    new.write_text("born,size,color\n05/06/1941,0.1,red\n07/08/1981,4.2,blue\n")
     without = saved._replace(dates=None)
     with pytest.raises(FileError, match="--dates born=DD/MM/YYYY"):
         read_table(new, like=without)

@@ -167,13 +167,10 @@ def decide(names: Sequence[str], look: Callable[[str], Any], text: Iterable[str]
             codes.append(name)
     left = dict.fromkeys(numbering, "Its name and its values are those of an identifier.")
     left |= dict.fromkeys(like_names, "It is text in which nearly every value is different, like names.")
-    notes += told(numbering, "are identifiers", "is an identifier", "to use")
-    notes += told(
-        like_names,
-        "are text in which nearly every value is different",
-        "is text in which nearly every value is different",
-        "to compare them as categories",
-    )
+    notes += told(numbering, ("is an identifier", "are identifiers"), ("use it", "use them"))
+    unlike = "text in which nearly every value is different"
+    compare = ("compare it as a category", "compare them as categories")
+    notes += told(like_names, (f"is {unlike}", f"are {unlike}"), compare)
     advice = {name: CODE_ADVICE.format(name=shell(name)) for name in codes}
     if codes:
         are = "is probably a code" if len(codes) == 1 else "are probably codes"
@@ -189,16 +186,14 @@ CODE_ADVICE = (
 )
 
 
-def told(columns: list[str], many: str, one: str, purpose: str) -> list[str]:
-    """A note on columns that are left out."""
+def told(columns: list[str], are: tuple[str, str], purpose: tuple[str, str]) -> list[str]:
+    """A note on columns that are left out: what they are, and what they could be kept for, of one and of several."""
     if not columns:
         return []
-    is_one = len(columns) == 1
-    purpose = purpose.replace("them as categories", "it as a category") if is_one else purpose
-    purpose = purpose + (" it" if is_one else " them") if purpose.endswith("use") else purpose
+    several = len(columns) > 1
     return [
-        f"{columns_named(columns)} {one if is_one else many}, so {'it is' if is_one else 'they are'} left out. Use "
-        f"--keep {shell(columns[0]) if is_one else 'COLUMN'} {purpose}."
+        f"{columns_named(columns)} {are[several]}, so {('it is', 'they are')[several]} left out. Use --keep "
+        f"{'COLUMN' if several else shell(columns[0])} to {purpose[several]}."
     ]
 
 

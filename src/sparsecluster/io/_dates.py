@@ -89,7 +89,7 @@ def find_in(frame: Any, asked: Forms, known: Known | None, skip: set[Any], file:
             if found is not None and note is None and not found.odd:
                 forms[name] = found.form
         elif not is_dated(frame[name]):
-            forms[name] = sure[name] or sure_form(frame[name], file)
+            forms[name] = asked.get(name) or sure_form(frame[name], file, sure[name])
     if any(name not in sure for name in forms):
         shown = [f"{brief(name)} ({form})" for name, form in forms.items() if name not in sure]
         more = f" and {len(shown) - 5} more" if len(shown) > 5 else ""
@@ -114,11 +114,17 @@ def doubt(name: str, found: Dates) -> str | None:
     return None
 
 
-def sure_form(column: Any, file: str) -> str:
-    """The form of the dates in a column that holds dates for sure."""
-    found = find_dates(texts_of(column), (*FORMS, *ASKED_FORMS), are_sure=True)
+def sure_form(column: Any, file: str, usual: str | None) -> str:
+    """The form of the dates in a column that holds dates for sure; of two that fit, the one that a model knows."""
+    values = texts_of(column)
+    tried = dict.fromkeys([*FORMS, *ASKED_FORMS, *([usual] if usual else [])])
+    found = find_dates(values, tuple(tried), are_sure=True)
     if found is None:
         return FORMS[0]
+    if found.other is not None and usual:
+        own = find_dates(values, (usual,), are_sure=True)
+        if own is not None and not own.odd:
+            return usual
     if found.other is not None:
         name = shell(str(column.name))
         raise FileError(

@@ -30,7 +30,8 @@ def with_dates(
     skip = {asked.id_column, asked.truth, *asked.drop}
     sure = asked_forms(asked.dates, ignore_name, opened.meta.columns)
     text = [name for name in opened.meta.columns if opened.meta[name].dtype == object and name not in skip]
-    looked = list(dict.fromkeys([*text, *(name for name in sure if name not in skip)]))
+    dated = [name for name in opened.meta.columns if name in {*sure, *(known.forms if known else ())} - skip]
+    looked = list(dict.fromkeys([*text, *dated]))
     if not looked:
         return opened, {}
     import pandas as pd

@@ -85,7 +85,8 @@ def read_blocks(
             return
         known, notes = known_columns(like), list(blocks.notes)
         asked = checked_columns(asked, names, origin.name, known)
-        if {*asked_forms(dates, ignore_name, names)} & {*numbers}:
+        dated = {*asked_forms(dates, ignore_name, names), *(known.forms if known else ())}
+        if dated & {*numbers}:
             yield None
             return
         forms = with_dates(rest.others, asked, known, origin.name, notes)
