@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -214,7 +215,7 @@ def fit(
                 "ari": adjusted_rand_index(known, labels),
                 "error": error_rate(known, labels),
             }
-        files = write_results(out, found, view, result, preparation, report, parts, evidence)
+        files = write_results(out, found, view, result, preparation, report, parts, evidence, loaded.forms)
     journal.remove()
     if as_json:
         short = {key: result[key] for key in SHORT}
@@ -323,6 +324,7 @@ def write_results(
     report: bool,
     parts: Parts | None = None,
     evidence: Assessment | None = None,
+    dates: Mapping[str, str] | None = None,
 ) -> list[Path]:
     """Write all files of a result into a new folder, which takes the place of an earlier result as a whole.
 
@@ -354,7 +356,7 @@ def write_results(
         ]
         try:
             # A matrix has no column names. With the names from the file, `predict` can find the columns in new tables.
-            files.append(save_model(found, new / "model.json", preset=preset, names=view.names))
+            files.append(save_model(found, new / "model.json", preset=preset, names=view.names, dates=dates))
         except ModelError as error:
             result["notes"].append(f"model.json was not written. {error}")
         files.append(write(new / "summary.json", json.dumps(result, ensure_ascii=False, allow_nan=False)))
