@@ -139,7 +139,6 @@ def fit(
     from ..inspection.agreement import in_clusters
     from ..io.limits import memory_limit
     from ..io.parts import Parts
-    from ..metrics import adjusted_rand_index, error_rate, rand_index
     from ..report import summarize
     from ..report._words import no_groups_shown
     from .assess import HINT, IN_BLOCKS, assessment_of, plan_of
@@ -204,16 +203,15 @@ def fit(
             tell(
                 f"This fit was interrupted before; {journal.n_reused} of its finished steps were used again.", err=True
             )
-        notes = [*loaded.notes, *told, *warned]
         title = "Sparse clustering" if data == ["-"] else f"Clusters in {Path(data[0]).name}"
-        result = summarize(view, title=title, notes=notes, command=command_line(), assessment=evidence)
-        if parts is None and loaded.truth is not None:
-            known, labels = in_clusters(loaded.truth.to_numpy().astype(str), found.labels_)
-            result["truth"] = {
-                "rand": rand_index(known, labels),
-                "ari": adjusted_rand_index(known, labels),
-                "error": error_rate(known, labels),
-            }
+        result = summarize(
+            view,
+            title=title,
+            notes=[*loaded.notes, *told, *warned],
+            command=command_line(),
+            assessment=evidence,
+            truth=None if parts is not None or loaded.truth is None else loaded.truth.to_numpy(),
+        )
         files = write_results(out, found, view, result, preparation, report, parts, evidence)
     journal.remove()
     if as_json:
@@ -221,7 +219,7 @@ def fit(
         short["n_core"] = result["core"] and result["core"]["count"]
         short["n_alternatives"] = len(view.alternatives)
         short["assessment"] = result["assessment"]
-        say_json({**short, "truth": result.get("truth"), "files": [str(file) for file in files]})
+        say_json({**short, "truth": result["truth"], "files": [str(file) for file in files]})
         return
     first, *rest = result["sentences"]
     say(first, quiet, stands_out=no_groups_shown(result))
@@ -230,7 +228,7 @@ def fit(
         say(line, quiet)
     for note in result["notes"]:
         say(f"Note: {note}", quiet)
-    if "truth" in result:
+    if result["truth"]:
         agreement = result["truth"]
         among = " among the samples in clusters" if view.n_outliers else ""
         say(f"Agreement with {brief(truth)}{among}: Rand index {agreement['rand']:.3f}, adjusted Rand index "

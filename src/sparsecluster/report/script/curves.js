@@ -3,7 +3,7 @@ function axes(svg, box, x, y, names) {
   svg.append(draw("path", { d: `M${box.left},${box.top}V${box.bottom}H${box.right}`, fill: "none", class: "axis" }));
   const label = (text, at) => { const node = draw("text", at); node.textContent = text; svg.append(node); };
   x.ticks.forEach((t) => label(number(t), { x: x.at(t), y: box.bottom + 16, "text-anchor": "middle" }));
-  y.ticks.forEach((t) => label(number(t), { x: box.left - 6, y: y.at(t) + 4, "text-anchor": "end" }));
+  y.ticks.forEach((t) => label(y.words ? y.words(t) : number(t), { x: box.left - 6, y: y.at(t) + 4, "text-anchor": "end" }));
   label(names[0], { x: (box.left + box.right) / 2, y: box.bottom + 34, "text-anchor": "middle" });
   label(names[1], { x: 12, y: (box.top + box.bottom) / 2, "text-anchor": "middle", transform: `rotate(-90 12 ${(box.top + box.bottom) / 2})` });
 }
@@ -30,10 +30,12 @@ function curve(name, given) {
   const kept = given.values.map((_, i) => i).filter((i) => given.score[i] !== null), of = (list) => list && kept.map((i) => list[i]);
   const g = { ...given, values: of(given.values), score: of(given.score), error: of(given.error) };
   const place = find(`curve-${name}`), read = find(`curve-${name}-read`), count = g.values.length;
-  const box = { left: 64, right: 700, top: 14, bottom: 250 }, error = g.error ?? g.score.map(() => 0);
+  // On a phone, the drawing is narrower, and its text is not smaller.
+  const wide = Math.max(320, Math.min(720, place.clientWidth || 720));
+  const box = { left: 64, right: wide - 20, top: 14, bottom: 250 }, error = g.error ?? g.score.map(() => 0);
   const words = (i) => `${g.parameter} = ${number(g.values[i])}: ${g.titles[1]} ${number(g.score[i])}` + (g.error ? `, standard error ${number(g.error[i])}` : "");
   let at = g.values.indexOf(g.chosen);
-  const svg = draw("svg", { viewBox: "0 0 720 300", role: "img", tabindex: "0", "aria-label": `${g.titles[1]} over the ${g.titles[0]}, ${count} values; chosen: ${words(at)}. Use the arrow keys to read it.` });
+  const svg = draw("svg", { viewBox: `0 0 ${wide} 300`, role: "img", tabindex: "0", "aria-label": `${g.titles[1]} over the ${g.titles[0]}, ${count} values; chosen: ${words(at)}. Use the arrow keys to read it.` });
   const bounds = [...g.score.map((v, i) => v - error[i]), ...g.score.map((v, i) => v + error[i]), ...(g.required === null ? [] : [g.required])];
   const x = scale(g.values[0], g.values[count - 1], box.left, box.right, g.is_log, !g.is_log && count <= TICKED ? g.values : undefined);
   const y = scale(Math.min(...bounds), Math.max(...bounds), box.bottom, box.top);
@@ -55,7 +57,7 @@ function curve(name, given) {
     return read.textContent;
   };
   svg.addEventListener("pointermove", (event) => {
-    const rect = svg.getBoundingClientRect(), px = ((event.clientX - rect.left) / rect.width) * 720;
+    const rect = svg.getBoundingClientRect(), px = ((event.clientX - rect.left) / rect.width) * wide;
     let best = 0;
     g.values.forEach((v, i) => { if (Math.abs(x.at(v) - px) < Math.abs(x.at(g.values[best]) - px)) best = i; });
     showTip(event, point(best));
@@ -65,6 +67,6 @@ function curve(name, given) {
     const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
     if (step) { point(Math.max(0, Math.min(count - 1, at + step))); event.preventDefault(); }
   });
-  place.append(svg);
+  place.replaceChildren(svg);
   point(at);
 }
