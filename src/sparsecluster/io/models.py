@@ -176,7 +176,10 @@ def _columns(kinds: Sequence[Dissimilarity]) -> Any:
 def _encoded(value: Any) -> Any:
     """Encode numbers, text, lists, arrays and classes of this package; types that JSON does not have are named."""
     if isinstance(value, Dissimilarity):
-        return {"kind": value.name, "fields": _fields(value)}
+        # Fields that have their default are left out, so that older versions can read all models that they know.
+        usual: Any = {each.name: each.default for each in dataclasses.fields(value)}  # type: ignore[arg-type]
+        changed = [name for name in usual if getattr(value, name) != usual[name]]
+        return {"kind": value.name, "fields": {name: _encoded(getattr(value, name)) for name in changed}}
     if isinstance(value, TuningCurve):
         value = thinned(value)
     if type(value) in (*PIECES.values(), *MEASURES.values()):
