@@ -8,6 +8,8 @@ import numpy as np
 
 # Numbers from here on, and below this, are written as a power of ten.
 LARGEST, SMALLEST = 1e7, 1e-3
+# A blank at which lines are not broken.
+NO_BREAK = "\N{NO-BREAK SPACE}"
 SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
@@ -22,11 +24,11 @@ def finite(value: float | None) -> float | None:
     return None if value is None or not np.isfinite(value) else float(value)
 
 
-def percent(share: float, space: str = " ") -> str:
+def percent(share: float, space: str = NO_BREAK) -> str:
     """A share in percent. Only a share of exactly 0 is 0 %, and only all is 100 %.
 
-    >>> percent(0.824), percent(0.0), percent(0.002), percent(0.999), percent(-0.31)
-    ('82 %', '0 %', 'under 1 %', 'over 99 %', '-31 %')
+    >>> [percent(share, " ") for share in (0.824, 0.0, 0.002, 0.999, -0.31)]
+    ['82 %', '0 %', 'under 1 %', 'over 99 %', '-31 %']
     """
     if 0 < share < 0.005:
         return f"under 1{space}%"

@@ -139,6 +139,8 @@ def _in_cluster(view: View, shown: Contributions, panel: Panel, place: int, clus
     level = int(np.argmax(panel.counts[cluster]))
     everywhere = float(panel.counts[:, level].sum() / panel.counts.sum())
     share = _share(panel, cluster)
+    if share == 1:
+        return f"always {written(center)} (all: {percent(everywhere)})"
     often = "mostly" if share > 0.5 else "most often"
     return f"{often} {written(center)}, {percent(share)} (all: {percent(everywhere)})"
 

@@ -53,11 +53,10 @@ def lead(result: dict[str, Any]) -> list[str]:
         _choice(result),
         _sizes(result),
         _named(result),
-        None if rest is None else f"Of the features that were not chosen, they explain only {percent(rest)} on average."
-        if rest < result["explained"] / 2 else f"Of the features that were not chosen, they explain {percent(rest)}.",
+        rest and f"Of the features that were not chosen, they explain {percent(rest)} on average.",
         _outside(result["outliers"]["rows"], result["n_outliers"], is_counted=False),
         _others(result),
-    ]  # fmt: skip
+    ]
     return [sentence for sentence in told if sentence]
 
 
@@ -89,7 +88,9 @@ def _named(result: dict[str, Any]) -> str:
         return f"They differ most in {named}."
     if core["count"] > LEAD_NAMED:
         return f"The core features, which are enough to find the clusters again, begin with {named}."
-    return f"{named} {'is' if core['count'] == 1 else 'are'} enough to find the clusters again."
+    if core["count"] == 1:
+        return f"The feature {named} is enough to find the clusters again."
+    return f"The features {named} are enough to find the clusters again."
 
 
 def _others(result: dict[str, Any]) -> str | None:

@@ -13,7 +13,9 @@ function scale(low, high, from, to, log, given) {
   const at = (v) => from + ((f(v) - f(low)) / (f(high) - f(low))) * (to - from);
   const ticks = given ?? [];
   if (given) return { at, ticks };
-  if (log) for (let t = 10 ** Math.ceil(Math.log10(low)); t <= high; t *= 10) ticks.push(t);
+  // Few powers of ten have other round numbers between them.
+  const between = high / low < 300 ? [1, 2, 5] : [1];
+  if (log) for (let t = 10 ** Math.floor(Math.log10(low)); t <= high; t *= 10) ticks.push(...between.map((f) => +(f * t).toPrecision(6)).filter((v) => v >= low * 0.999 && v <= high * 1.001));
   else {
     const step = 10 ** Math.floor(Math.log10((high - low) / 3)), by = (high - low) / step > 8 ? step * 4 : step * (((high - low) / step) > 4 ? 2 : 1);
     for (let t = Math.ceil(low / by) * by; t <= high + 1e-12; t += by) ticks.push(Math.abs(t) < by * 1e-6 ? 0 : +t.toPrecision(6));

@@ -44,9 +44,8 @@ function levels(svg, f, bottom) {
 }
 function panel(f) {
   const bottom = 4 + rowHeight * data.sizes.length, isTight = f.kind === "level" && f.levels.some((level) => [...level].length > Math.floor((AREA.right - AREA.left) / f.levels.length / 6.2));
-  const figure = make("figure"), caption = make("figcaption"), name = make("bdi", f.name), quiet = make("span", `${percent(f.score)} explained${f.core ? ", core feature" : ""}`, "quiet");
-  name.title = f.name;
-  caption.append(name, quiet);
+  const figure = make("figure"), caption = make("figcaption"), quiet = make("span", `${percent(f.score)} explained${f.core ? ", core" : ""}`, "quiet");
+  caption.append(named(f.name), quiet);
   const svg = draw("svg", { viewBox: `0 0 ${WIDE} ${bottom + (isTight ? 52 : 20)}`, role: "img", class: "panel", "aria-label": `${f.name} in each cluster: ${f.words.map((words, c) => `cluster ${c}: ${words}`).join("; ")}` });
   const paint = f.kind === "level" ? levels(svg, f, bottom) : numbers(svg, f, bottom);
   data.sizes.forEach((size, c) => {

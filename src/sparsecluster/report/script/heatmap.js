@@ -55,7 +55,7 @@ function heatmap() {
   const height = Math.max(LOWEST, Math.min(TALLEST, rows * ROW));
   frame.style.setProperty("--height", `${height}px`);
   frame.style.setProperty("--width", `${columns * COLUMN + 150}px`);
-  frame.style.setProperty("--widest", `${columns * 60 + 150}px`);
+  frame.style.setProperty("--widest", `${columns * 110 + 150}px`);
   const [below, middle, above] = h.colors.map(rgb), missing = rgb(h.missing);
   const shade = (v) => {
     const t = Math.min(1, Math.abs(v) / (10 * h.limit)), to = v < 0 ? below : above;
@@ -67,7 +67,7 @@ function heatmap() {
     return sample + (v === null ? "missing" : h.is_level[j] ? (v > 0 ? "yes" : "no") : `${(v / 10).toFixed(1)} sd`);
   };
   pointed(canvas, words);
-  frame.append(strip(h.singled_out, "above", 0.12), strip(h.samples.map((sample) => sample.cluster), "beside", 0.12), canvas,
+  frame.append(strip(h.singled_out, "above"), strip(h.samples.map((sample) => sample.cluster), "beside", 0.12), canvas,
     names(h.samples.map((sample) => sample.id), "right", Math.ceil((rows * ROW) / height)), names(h.features, "below", 1));
   place.append(scrolled(frame, "Heatmap"), scaleOf(h));
 }
@@ -80,7 +80,7 @@ function scaleOf(h) {
   const entry = (color, text) => { const node = make("span", undefined, "entry"), box = make("i"); box.style.background = color; node.append(box, text); return node; };
   key.append(shades);
   if (h.values.some((row) => row.includes(null))) key.append(entry(h.missing, "missing value"));
-  if (h.is_level.some(Boolean)) key.append(entry(h.colors[2], "has the level"), entry(h.colors[0], "has another level"));
+  if (h.is_level.some(Boolean)) key.append(make("span", "levels: orange if the sample has the level, blue if it has another", "entry"));
   const groupsKey = make("div", undefined, "key");
   groups.forEach((c) => { const node = make("span", undefined, "entry"); node.append(swatch(c), nameOf(c)); groupsKey.append(node); });
   const box = make("div");

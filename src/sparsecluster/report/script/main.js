@@ -14,20 +14,20 @@ table("features", shown(features, [
   { title: "core", key: "core", text: true, value: (r) => yes(r.core) },
   { title: "of clusters", key: "clusters", text: true, value: (r) => r.clusters },
   { title: "score", value: (r) => r.score, words: share },
-  { title: "weight", key: "weight", value: (r) => r.weight },
-  ...data.sizes.map((_, c) => ({ title: `cluster ${c}`, key: "centers", value: (r) => r.centers?.[c] ?? "" })),
+  { title: "weight", key: "weight", value: (r) => r.weight, words: digits },
+  ...data.sizes.map((_, c) => ({ title: `cluster ${c}`, key: "centers", value: (r) => r.centers?.[c] ?? "", words: (value, r) => inUnits(value, r.centers ?? []) })),
 ]), features, "features");
 table("samples", shown(samples, [
   { title: "sample", text: true, value: (r) => r.id },
   { title: "cluster", value: (r) => inCluster(r.cluster) },
-  { title: "distance", key: "distance", value: (r) => r.distance },
+  { title: "distance", key: "distance", value: (r) => r.distance, words: digits },
   { title: "second best", key: "second", value: (r) => r.second },
   { title: "silhouette", key: "silhouette", value: (r) => r.silhouette, words: share },
-  { title: "outlier score", key: "outlier_score", value: (r) => r.outlier_score },
+  { title: "outlier score", key: "outlier_score", value: (r) => r.outlier_score, words: digits },
 ]), samples, "samples");
 if (outliers.length) table("outliers", shown(outliers, [
   { title: "sample", text: true, value: (r) => r.id },
-  { title: "outlier score", key: "score", value: (r) => r.score },
+  { title: "outlier score", key: "score", value: (r) => r.score, words: digits },
   { title: "nearest cluster", key: "nearest", value: (r) => r.nearest },
 ]), outliers, "outliers");
 // On paper, everything is open.

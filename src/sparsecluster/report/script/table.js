@@ -48,7 +48,7 @@ function table(place, columns, rows, word) {
     body.replaceChildren(...kept.slice(page * PAGE, (page + 1) * PAGE).map((i) => {
       const row = make("tr");
       columns.forEach((column) => {
-        const cell = make("td", (column.words ?? number)(column.value(rows[i])), column.text ? "" : "number");
+        const cell = make("td", (column.words ?? number)(column.value(rows[i]), rows[i]), column.text ? "" : "number");
         if (column.text) cell.title = String(column.value(rows[i]) ?? "");
         row.append(cell);
       });

@@ -1,5 +1,5 @@
 // ---- can you trust it? the stability of clusters, samples that are together in subsamples, and the surest features
-const SHARES = [0, 0.25, 0.5, 0.75, 1], LEFT = 142, RIGHT = 348, STEP = 24, LONGEST = 22;
+const SHARES = [0, 0.25, 0.5, 0.75, 1], LEFT = 142, RIGHT = 348, STEP = 24, LONGEST = 20;
 // A drawing with one row per name and an axis of shares, and the places of shares and rows in it.
 function rowsOf(names, label, title) {
   const bottom = 6 + STEP * names.length, svg = draw("svg", { viewBox: `0 0 360 ${bottom + 40}`, role: "img", "aria-label": label });
@@ -29,7 +29,7 @@ function consensus() {
   const [never, always] = colors.map(rgb), shade = (often) => never.map((from, i) => Math.round(from + ((always[i] - from) * often) / 100));
   fill(canvas, together, (often) => (often === null ? rgb(missing) : shade(often)));
   const words = (i, j) => `${samples[i].id} (${nameOf(samples[i].cluster)}) and ${samples[j].id} (${nameOf(samples[j].cluster)}): ` +
-    (together[i][j] === null ? "never in the same subsample" : `together in ${together[i][j]} % of the subsamples`);
+    (together[i][j] === null ? "never in the same subsample" : `together in ${percent(together[i][j] / 100)} of the subsamples`);
   pointed(canvas, words);
   const clusters = samples.map((sample) => sample.cluster);
   frame.append(strip(clusters, "above"), strip(clusters, "beside"), canvas);

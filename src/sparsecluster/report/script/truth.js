@@ -14,7 +14,9 @@ function truth() {
     const line = make("tr"), total = row.reduce((a, b) => a + b, 0);
     line.append(headed(make("bdi", names[g]), "row"), ...row.map((count) => {
       const cell = make("td", undefined, "number");
-      cell.append(make("span", count.toLocaleString("en-US"), "count"), make("span", count ? percent(count / total) : "", "quiet"));
+      cell.append(count.toLocaleString("en-US"));
+      if (count) cell.append(make("span", percent(count / total), "share"));
+      else cell.classList.add("none");
       cell.style.setProperty("--share", String(Math.round((45 * count) / Math.max(1, total))));
       return cell;
     }), make("td", total.toLocaleString("en-US"), "number total"));
