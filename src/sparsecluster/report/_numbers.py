@@ -34,7 +34,7 @@ def percent(share: float, space: str = NO_BREAK) -> str:
         return f"under 1{space}%"
     if 0.995 <= share < 1:
         return f"over 99{space}%"
-    return f"{round(100 * share):d}{space}%"
+    return f"{np.round(100 * share) + 0.0:.0f}{space}%"
 
 
 def p_value(p: float) -> str:

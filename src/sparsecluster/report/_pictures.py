@@ -105,15 +105,15 @@ def _drawn(view: View, shown: Contributions, place: int, panel: Panel) -> dict[s
     }
 
 
-def _marked(view: View, column: int, low: float, high: float, is_date: bool) -> list[tuple[float, str]]:
+def _marked(view: View, column: int, low: float, high: float, is_date: bool) -> list[list[Any]]:
     """The places on the axis of a feature that have a number or a date."""
     if is_date:
-        return [(at, str(view.date(column, at))) for at in (low, high)]
+        return [[at, view.date(column, at)] for at in (low, high)]
     at = ticks(low, high)
     step = at[1] - at[0] if len(at) > 1 else high - low
     digits = 0 if not step or step >= 1 else int(-np.floor(np.log10(step)))
     is_plain = digits <= 4 and max(map(abs, at)) < 1e7
-    return [(each, f"{each:,.{digits}f}" if is_plain else in_units(each, step)) for each in at]
+    return [[each, f"{each:,.{digits}f}" if is_plain else in_units(each, step)] for each in at]
 
 
 # ---------------------------------------------------------------- words
