@@ -14,7 +14,7 @@ import numpy as np
 
 from .._utils.arrays import Floats
 from .._utils.text import brief
-from .dates import MICROSECONDS_A_DAY, Meaning, meaning_of_days
+from .dates import MICROSECONDS_A_DAY, Meaning, days_in, find_dates, meaning_of_days
 
 
 class Content(NamedTuple):
@@ -50,6 +50,21 @@ class Content(NamedTuple):
             return np.unique(self.numbers[~np.isnan(self.numbers)] + 0.0).tolist()
         assert self.values is not None
         return [value for value in set(self.values) if not is_missing(value)]
+
+    def as_dates(self, column: str) -> Content:
+        """The same with text read as dates; an error if some of it is not a date, or may be two."""
+        if self.values is None:
+            return self
+        found = find_dates(self.values)
+        if found is None or found.odd or found.other:
+            value = found.odd[0] if found and found.odd else next(each for each in self.values if not is_missing(each))
+            what = f"{brief(value)} may be {found.form} or {found.other}" if found and found.other else brief(value)
+            raise ValueError(
+                f"Column {brief(column)} held dates in fit and must hold dates now; got {what}. Pass dates, or text "
+                "such as 2024-12-31."
+            )
+        days = days_in(found.times)
+        return Content(days, meaning=meaning_of_days(days))
 
     @property
     def n_observed(self) -> int:

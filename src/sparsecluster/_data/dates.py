@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from datetime import UTC, date, datetime, timedelta
 from functools import cache, lru_cache
 from typing import Any, Literal, NamedTuple
@@ -48,14 +49,26 @@ TIME = (
     r"(?:(?:T| +|, *)(?P<time>\d{1,2}:\d\d(?::\d\d(?:[.,]\d{1,9})?)?(?: *[AaPp]\.?[Mm]\.?)?)"
     r" *(?P<zone>Z|UTC|GMT|[+-]\d\d(?::?\d\d)?)?)?"
 )
-MONTHS = ("january february march april may june july august september october november december").split()
+MONTHS = (
+    *("january", "february", "march", "april", "may", "june"),
+    *("july", "august", "september", "october", "november", "december"),
+)
+GROUPS = ("year", "month", "day", "time", "zone")
+YEARS = ("YYYY", "YY")
+# The form that NumPy reads, and time zones after it.
+ISO = "YYYY-MM-DD"
+PLAIN = re.compile(r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?)?", re.ASCII)
+ZONE_AT_END = re.compile(r"(?<=:\d\d|.\.\d|\d\d\d)(?:Z|[+-]\d\d(?::?\d\d)?)$", re.ASCII)
+# The code of NaT.
+NO_DATE = int(np.iinfo(np.int64).min)
 # Two-digit years from this one on are of the last century, as in POSIX.
 LAST_CENTURY = 69
-# The number of values by which columns without dates are told, and the share of them that must be dates. Of a column
-# in which at most so many values are not dates, these are shown.
-LOOKED_AT, LEAST, FEW_ODD = 50, 0.5, 0.1
-# The number of values that are not dates that are shown.
-SHOWN = 3
+# The number of values by which columns without dates are told, and the share of them that must be dates.
+LOOKED_AT, LEAST = 50, 0.5
+# One of the first values must have so many characters, and digits among them.
+FIRST, SHORTEST, DIGIT = 10, 4, re.compile(r"\d", re.ASCII)
+# The number of values that are not dates that are shown, and the share of them up to which they are.
+SHOWN, FEW_ODD = 3, 0.1
 
 
 class Dates(NamedTuple):
@@ -107,25 +120,25 @@ def find_dates(values: Sequence[Any], forms: Sequence[str] = FORMS) -> Dates | N
     >>> find_dates(["red", "blue"]) is None
     True
     """
-    texts = [value if type(value) is str else as_text(value) for value in values]
-    different = list(dict.fromkeys(texts))
-    known = [text for text in different if text is not None]
-    some = known[:LOOKED_AT]
-    likely = [form for form in forms if some and sum(map(bool, read_as(form, some))) >= LEAST * len(some)]
-    found = []
-    for form in likely:
-        read = dict(zip(known, read_as(form, known), strict=True))
-        odd = [text for text, each in read.items() if each is None]
-        found.append((len(odd), form, read, odd))
-    if not found:
+    known = (text for text in map(as_text, values) if text is not None)
+    some = list(itertools.islice(known, LOOKED_AT))
+    if not any(len(text) >= SHORTEST and DIGIT.search(text) for text in some[:FIRST]):
         return None
-    count, form, read, odd = min(found, key=lambda each: each[0])
-    other = next((name for n, name, own, _ in found if not n and not count and own != read), None)
-    missing = np.iinfo(np.int64).min
-    codes = {text: missing if each is None else each[0] for text, each in read.items()}
-    codes_or_missing: dict[str | None, int] = {**codes, None: missing}
-    times = np.array([codes_or_missing[text] for text in texts], np.int64).view("datetime64[us]")
-    return Dates(times, form, other, tuple(odd[:SHOWN]), count / len(known))
+    likely = [form for form in forms if (read_as(form, some) != NO_DATE).sum() >= LEAST * len(some)]
+    if not likely:
+        return None
+    texts = [value if type(value) is str else as_text(value) for value in values]
+    different = [text for text in dict.fromkeys(texts) if text is not None]
+    read = {form: read_as(form, different) for form in likely}
+    odd = {form: np.flatnonzero(codes == NO_DATE) for form, codes in read.items()}
+    form = min(likely, key=lambda each: odd[each].size)
+    alike = [each for each in likely if not odd[each].size and not odd[form].size]
+    other = next((each for each in alike if (read[each] != read[form]).any()), None)
+    codes: dict[str | None, int] = dict(zip(different, read[form].tolist(), strict=True))
+    codes[None] = NO_DATE
+    times = np.array([codes[text] for text in texts], np.int64).view("datetime64[us]")
+    shown = tuple(different[place] for place in odd[form][:SHOWN].tolist())
+    return Dates(times, form, other, shown, odd[form].size / len(different))
 
 
 def as_text(value: Any) -> str | None:
@@ -137,22 +150,34 @@ def as_text(value: Any) -> str | None:
     return value.isoformat() if isinstance(value, date) else None
 
 
-def read_as(form: str, texts: Iterable[str]) -> list[tuple[int] | None]:
-    """The microseconds since 1970 of texts in a form, each in a tuple; None for those that are not dates."""
-    match = pattern_of(form).fullmatch
-    return [None if found is None else moment(*found.group(*GROUPS)) for found in map(match, texts)]
+def read_as(form: str, texts: Sequence[str]) -> Any:
+    """The microseconds since 1970 of texts in a form, of shape (n_texts,); NO_DATE for those that are not dates."""
+    plain = plain_codes(texts) if form == ISO else None
+    if plain is not None:
+        return plain
+    found = map(pattern_of(form).fullmatch, texts)
+    return np.array([NO_DATE if each is None else moment(*each.group(*GROUPS)) for each in found], np.int64)
 
 
-GROUPS = ("year", "month", "day", "time", "zone")
+def plain_codes(texts: Sequence[str]) -> Any:
+    """The same for texts that NumPy can read, in a fraction of the time; None if there are others."""
+    zone = ZONE_AT_END.search(texts[0])
+    end = zone[0] if zone else ""
+    if end and not all(text.endswith(end) for text in texts):
+        return None
+    bare = [text.removesuffix(end) for text in texts] if end else texts
+    if not all(map(PLAIN.fullmatch, bare)):
+        return None
+    try:
+        return np.array(bare, "datetime64[us]").view(np.int64) - offset_of(end or None)
+    except ValueError:
+        return None
 
 
-def moment(year: str, month: str, day: str, time: str | None, zone: str | None) -> tuple[int] | None:
-    """The microseconds since 1970 of a date, its time and its time zone; None if there is no such date."""
-    whole = days_of(year, month, day)
-    if whole is None or time is None:
-        return None if whole is None else (whole * int(MICROSECONDS_A_DAY),)
-    part = microseconds_of(time)
-    return None if part is None else (whole * int(MICROSECONDS_A_DAY) + part - offset_of(zone),)
+def moment(year: str, month: str, day: str, time: str | None, zone: str | None) -> int:
+    """The microseconds since 1970 of a date, its time and its time zone; NO_DATE if there is no such date."""
+    whole, part = days_of(year, month, day), 0 if time is None else microseconds_of(time)
+    return NO_DATE if whole is None or part is None else whole * int(MICROSECONDS_A_DAY) + part - offset_of(zone)
 
 
 @cache
@@ -174,16 +199,12 @@ def pattern_of(form: str) -> re.Pattern[str]:
     return re.compile(day + TIME + lacking, re.ASCII)
 
 
-YEARS = ("YYYY", "YY")
-
-
 @lru_cache(2**16)
 def days_of(year: str, month: str, day: str) -> int | None:
     """The days from January 1, 1970 to a date; None if there is no such date."""
     if month and not month.isdigit():
         word = month.rstrip(".").lower()
-        number = next((place for place, name in enumerate(MONTHS, 1) if name.startswith(word) or word == "sept"), 0)
-        number = 9 if word == "sept" else number
+        number = next((place for place, name in enumerate(MONTHS, 1) if name.startswith(word)), 0)
     else:
         number = int(month or 1)
     century = 0 if len(year) == 4 else 1900 if int(year) >= LAST_CENTURY else 2000

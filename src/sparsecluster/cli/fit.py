@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -139,6 +140,7 @@ def fit(
     from ..inspection.agreement import in_clusters
     from ..io.limits import memory_limit
     from ..io.parts import Parts
+    from ..metrics import adjusted_rand_index, error_rate, rand_index
     from ..report import summarize
     from ..report._words import no_groups_shown
     from .assess import HINT, IN_BLOCKS, assessment_of, plan_of
@@ -203,23 +205,24 @@ def fit(
             tell(
                 f"This fit was interrupted before; {journal.n_reused} of its finished steps were used again.", err=True
             )
+        notes = [*loaded.notes, *told, *warned]
         title = "Sparse clustering" if data == ["-"] else f"Clusters in {Path(data[0]).name}"
-        result = summarize(
-            view,
-            title=title,
-            notes=[*loaded.notes, *told, *warned],
-            command=command_line(),
-            assessment=evidence,
-            truth=None if parts is not None or loaded.truth is None else loaded.truth.to_numpy(),
-        )
-        files = write_results(out, found, view, result, preparation, report, parts, evidence)
+        result = summarize(view, title=title, notes=notes, command=command_line(), assessment=evidence)
+        if parts is None and loaded.truth is not None:
+            known, labels = in_clusters(loaded.truth.to_numpy().astype(str), found.labels_)
+            result["truth"] = {
+                "rand": rand_index(known, labels),
+                "ari": adjusted_rand_index(known, labels),
+                "error": error_rate(known, labels),
+            }
+        files = write_results(out, found, view, result, preparation, report, parts, evidence, loaded.forms)
     journal.remove()
     if as_json:
         short = {key: result[key] for key in SHORT}
         short["n_core"] = result["core"] and result["core"]["count"]
         short["n_alternatives"] = len(view.alternatives)
         short["assessment"] = result["assessment"]
-        say_json({**short, "truth": result["truth"], "files": [str(file) for file in files]})
+        say_json({**short, "truth": result.get("truth"), "files": [str(file) for file in files]})
         return
     first, *rest = result["sentences"]
     say(first, quiet, stands_out=no_groups_shown(result))
@@ -228,7 +231,7 @@ def fit(
         say(line, quiet)
     for note in result["notes"]:
         say(f"Note: {note}", quiet)
-    if result["truth"]:
+    if "truth" in result:
         agreement = result["truth"]
         among = " among the samples in clusters" if view.n_outliers else ""
         say(f"Agreement with {brief(truth)}{among}: Rand index {agreement['rand']:.3f}, adjusted Rand index "
@@ -321,6 +324,7 @@ def write_results(
     report: bool,
     parts: Parts | None = None,
     evidence: Assessment | None = None,
+    dates: Mapping[str, str] | None = None,
 ) -> list[Path]:
     """Write all files of a result into a new folder, which takes the place of an earlier result as a whole.
 
@@ -352,7 +356,7 @@ def write_results(
         ]
         try:
             # A matrix has no column names. With the names from the file, `predict` can find the columns in new tables.
-            files.append(save_model(found, new / "model.json", preset=preset, names=view.names))
+            files.append(save_model(found, new / "model.json", preset=preset, names=view.names, dates=dates))
         except ModelError as error:
             result["notes"].append(f"model.json was not written. {error}")
         files.append(write(new / "summary.json", json.dumps(result, ensure_ascii=False, allow_nan=False)))

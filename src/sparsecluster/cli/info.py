@@ -125,7 +125,7 @@ def described_blocks(stream: Stream, metric: str) -> tuple[list[dict[str, Any]],
     numbers = NumberColumns([stream.blocks.names[place] for place in stream.places])
     for values in stream.blocks.arrays(stream.places):
         numbers.add(values)
-    others = stream.others
+    others = stream.words
     words = describe_columns(others, list(others.columns), metric) if others.shape[1] else []
     found = {column["name"]: column for column in (*numbers.described(metric), *words)}
     columns = [found[name] for name in stream.names]

@@ -65,7 +65,7 @@ def predict(
     from .shared import asked, load, load_or_open, put
 
     saved = read_model(model)
-    options = {"sheet": sheet, "encoding": encoding, "max_memory": max_memory}
+    options: dict[str, Any] = {"sheet": sheet, "encoding": encoding, "max_memory": max_memory, "like": saved}
     if are_parts(data):
         with cluster(scheduler, jobs):
             parts = load_or_open(data, id_=id_, truth=None, drop=drop, transpose=transpose, **options)

@@ -55,12 +55,12 @@ def load(data: str, *, id_: str | None, truth: str | None, drop: str, transpose:
     return read_table(data, truth=truth, transpose=transpose, **asked(id_, drop, **options))
 
 
-def asked(id_: str | None, drop: str, **options: Any) -> dict[str, Any]:
+def asked(id_: str | None, drop: str, like: Any = None, **options: Any) -> dict[str, Any]:
     """Return the options of a command that say how a table is read."""
     from ..io import Options
 
     left_out = tuple(name.strip() for name in drop.split(",") if name.strip())
-    return {"id_column": id_, "drop": left_out, "options": Options(**options)}
+    return {"id_column": id_, "drop": left_out, "options": Options(**options), "like": like}
 
 
 def load_or_open(
