@@ -88,8 +88,9 @@ def test_every_cluster_has_the_mark_and_the_color_of_the_figures(page):
     assert [tuple(each) for each in shown.js(drawn, "#projection button path")] == looks
     assert [tuple(each) for each in shown.js(drawn, "#profiles h4 path")] == looks
     assert [tuple(each) for each in shown.js(drawn, ".dot")] == [looks[c] for c in told["projection"]["clusters"]] * 2
-    # The strips have numbers, since colors repeat.
-    assert shown.texts("#heatmap .beside div") == [str(c) for c in range(12)]
+    # The strips have names or numbers, since colors repeat.
+    names = shown.texts("#heatmap .beside div")
+    assert [name.removeprefix("cluster ") for name in names] == [str(c) for c in range(12)]
 
 
 def test_missing_values_are_gray_and_told(page):

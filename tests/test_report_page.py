@@ -14,7 +14,7 @@ SHOWN = (
     *("title", "lead", "warnings", "notes", "n_samples", "n_features", "n_chosen", "sizes", "explained"),
     *("n_outliers", "projection", "core", "heatmap", "clusterings", "features", "samples", "curves", "settings"),
     *("palette", "no_cluster", "profiles", "outliers", "cluster_features", "assessment", "trust"),
-    *("distributions", "truth"),
+    "distributions",
 )
 
 

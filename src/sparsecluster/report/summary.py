@@ -110,8 +110,9 @@ def summarize(
         "notes": list(notes),
         "assessment": assessment and assessed(assessment, k_was_chosen="n_clusters_curve_" in view.curves),
         "trust": assessment and drawn(assessment, view),
-        "truth": None if truth is None else compared(view, truth),
     }
+    if truth is not None:
+        result["truth"] = compared(view, truth)
     result["sentences"] = sentences(result)
     result["lead"] = lead(result)
     result["warnings"] = list(dict.fromkeys([*warned, *warnings_of(result)]))
