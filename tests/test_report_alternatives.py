@@ -74,7 +74,9 @@ def test_every_method_that_chooses_k_and_leaves_samples_out_makes_a_page(name):
     assert sum(result["sizes"]) + result["n_outliers"] == 60
     curve = result["curves"]["clusters"]
     assert sorted([*curve["values"], *curve["unusable"]]) == [2, 3]
-    assert any(f"Number of clusters: {estimator.n_clusters_}, chosen among 2 and 3" in each for each in result["sentences"])
+    assert any(
+        f"Number of clusters: {estimator.n_clusters_}, chosen among 2 and 3" in each for each in result["sentences"]
+    )
     assert "The number of clusters was chosen among 2 and 3 by " in Page(report_page(result)).text
 
 

@@ -12,9 +12,9 @@ pytest.importorskip("selenium", reason="the report is tried in a browser by sele
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.keys import Keys
 
+from sparsecluster.report._numbers import percent
 from tests.helpers.browser import driver as driver
 from tests.helpers.browser import page as page
-from sparsecluster.report._numbers import percent
 from tests.helpers.report import FRAME, HOSTILE_SHOWN, RESULTS, as_shown, result
 
 # ---------------------------------------------------------------- every kind of result
@@ -35,7 +35,10 @@ def test_every_kind_of_result_is_drawn_without_a_word_on_the_console(page, kind)
     undrawn = 4 + len(told["clusterings"])
     assert sum("no columns to draw" in text for text in shown.texts("main p")) == undrawn * (not has_columns)
     for name, curve in told["curves"].items():
-        assert len(shown.all(f"#curve-{name} svg")) == (curve is not None)
+        # One value makes no curve, but is told.
+        count = 0 if curve is None else sum(score is not None for score in curve["score"])
+        assert len(shown.all(f"#curve-{name} svg")) == (count > 1)
+        assert [bool(text) for text in shown.texts(f"#curve-{name}-read")] == [True] * (count > 0)
     assert len(shown.all("#clusterings > div")) == len(told["clusterings"])
 
 

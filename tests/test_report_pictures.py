@@ -1,4 +1,4 @@
-"""What the report draws of features and true groups, and the numbers and words that it writes: by hand, and no others."""
+"""What the report draws of features and true groups, and the numbers and words that it writes."""
 
 import json
 import re
@@ -15,8 +15,10 @@ from sparsecluster.report._truth import MOST_GROUPS
 from tests.helpers.common import three_groups
 from tests.helpers.pages import Page
 
-pd = pytest.importorskip("pandas")
+pytest.importorskip("pandas")
 pytest.importorskip("selenium", reason="the results to look at are made for the browser tests as well")
+import pandas as pd
+
 from tests.helpers.report import DATED, FRAME, MIXED, RESULTS, TRUTH, TWO_WAYS, X, result
 
 SMALL, GROUPS, _ = three_groups(mu=3.0, n_features=20, n_useful=5, sizes=(12, 10, 8))
@@ -88,7 +90,9 @@ def test_dates_have_dates_on_their_axis_and_in_words():
 def test_the_core_is_drawn_first_and_then_the_highest_scores():
     told = result("tuned")
     shown = told["distributions"]["features"][: told["distributions"]["n_first"]]
-    assert [each["name"] for each in shown if each["core"]] == [row["name"] for row in told["core"]["rows"]][:MOST_DRAWN]
+    assert [each["name"] for each in shown if each["core"]] == [row["name"] for row in told["core"]["rows"]][
+        :MOST_DRAWN
+    ]
     keys = [(not each["core"], -each["score"]) for each in shown]
     assert keys == sorted(keys)
 
@@ -135,7 +139,9 @@ def test_the_cross_table_counts_every_sample_once():
     assert told["truth"]["ari"] == adjusted_rand_index(TRUTH, clusters)
     text = Page(report_page(told)).text
     assert f"is {told['truth']['ari']:.2f}: it is 1 if they are the same" in text
-    assert f"Of all pairs of samples, {percent(told['truth']['rand'], ' ')} are together in both or apart in both" in text
+    assert (
+        f"Of all pairs of samples, {percent(told['truth']['rand'], ' ')} are together in both or apart in both" in text
+    )
 
 
 def test_samples_in_no_cluster_have_a_column_and_no_part_in_the_agreement():
@@ -177,7 +183,12 @@ def test_the_paragraph_does_not_repeat_the_tiles(kind):
     told = result(kind)
     lead = lead_of(told)
     k, s, p = len(told["sizes"]), told["n_chosen"], told["n_features"]
-    said = [f"{told['n_samples']:,} samples", f"{k} clusters", f"{s:,} of {p:,}", f"{percent(told['explained'])} of the"]
+    said = [
+        f"{told['n_samples']:,} samples",
+        f"{k} clusters",
+        f"{s:,} of {p:,}",
+        f"{percent(told['explained'])} of the",
+    ]
     if told["core"]:
         said.append(f"{told['core']['count']:,} are enough")
     assert [each for each in said if re.search(rf"\b{each}", lead)] == []
@@ -213,7 +224,9 @@ def test_warnings_come_first_and_notes_last():
     _, told = told_of(SMALL, notes=["The table was transposed."], warned=["Something is odd."])
     text = Page(report_page(told)).text
     assert told["warnings"] == ["Something is odd."]
-    assert text.index("Worth knowing first") < text.index("Something is odd.") < text.index("Clusters in two dimensions")
+    assert (
+        text.index("Worth knowing first") < text.index("Something is odd.") < text.index("Clusters in two dimensions")
+    )
     assert text.index("To get this again") < text.rindex("Notes") < text.index("The table was transposed.")
 
 

@@ -162,7 +162,9 @@ def test_the_section_comes_first_and_has_all_sentences(groups):
     assert all(re.sub(r"(\d)%", r"\1 %", sentence) in page.text for sentence in (first, *others))
 
 
-@pytest.mark.parametrize(("p", "words"), [(0.00004, "p < 0.001"), (0.0042, "p = 0.004"), (0.05, "p = 0.05"), (1.0, "p = 1")])
+@pytest.mark.parametrize(
+    ("p", "words"), [(0.00004, "p < 0.001"), (0.0042, "p = 0.004"), (0.05, "p = 0.05"), (1.0, "p = 1")]
+)
 def test_the_page_writes_p_values_as_people_do(p, words):
     assert p_value(p) == words
 

@@ -161,7 +161,10 @@ RESULTS = {
     "two columns": lambda: result_of(GIVEN(2, n_features_to_select=2), FRAME.iloc[:, :2]),
     "twenty-five clusters": lambda: result_of(GIVEN(25), many_groups(25, 60, 40, group_size=6).X),
     "single samples": lambda: result_of(GIVEN(3, n_features_to_select=4), single_samples()),
-    "different levels": lambda: result_of(GIVEN(2, n_features_to_select=3, metric={"id": "hamming"}), DATED.assign(id=[f"id {i}" for i in range(120)])[["id", "smoker", "dose"]]),
+    "different levels": lambda: result_of(
+        GIVEN(2, n_features_to_select=3, metric={"id": "hamming"}),
+        DATED.assign(id=[f"id {i}" for i in range(120)])[["id", "smoker", "dose"]],
+    ),
     "long names": lambda: result_of(GIVEN(3), long_table(), title=f"Groups in {LONG}", notes=[LONG], command=LONG),
 }
 

@@ -23,6 +23,8 @@ MOST_TELLING, FEWEST_TELLING = 6, 3
 MOST_POINTS = 40
 # The number of levels in a picture. If there are more, the rarest are drawn together.
 MOST_LEVELS = 7
+# The number of letters for which there is room on the axis of a feature.
+MOST_LETTERS = 36
 
 
 def profiles(view: View, most: int = MOST_TOLD) -> list[list[dict[str, Any]]]:
@@ -59,9 +61,7 @@ def _panels(view: View, places: Subset) -> dict[int, Panel]:
     return dict(zip(places.tolist(), made, strict=True))
 
 
-def _rows(
-    view: View, shown: Contributions, tops: list[Subset], panels: dict[int, Panel]
-) -> list[list[dict[str, Any]]]:
+def _rows(view: View, shown: Contributions, tops: list[Subset], panels: dict[int, Panel]) -> list[list[dict[str, Any]]]:
     return [
         [
             {
@@ -113,7 +113,11 @@ def _marked(view: View, column: int, low: float, high: float, is_date: bool) -> 
     step = at[1] - at[0] if len(at) > 1 else high - low
     digits = 0 if not step or step >= 1 else int(-np.floor(np.log10(step)))
     is_plain = digits <= 4 and max(map(abs, at)) < 1e7
-    return [[each, f"{each:,.{digits}f}" if is_plain else in_units(each, step)] for each in at]
+    words = [f"{each:,.{digits}f}" if is_plain else in_units(each, step) for each in at]
+    marked: list[list[Any]] = [list(pair) for pair in zip(at, words, strict=True)]
+    # Long numbers would overlap, so that there is room for every other one, or only for the ends.
+    fit = (some for some in (marked, marked[::2]) if sum(len(each) + 2 for _, each in some) <= MOST_LETTERS)
+    return next(fit, [marked[0], marked[-1]])
 
 
 # ---------------------------------------------------------------- words

@@ -89,7 +89,9 @@ def _said(found: Assessment) -> list[str]:
     """What the tests and the subsamples say, as a page writes numbers."""
     tests = {"independent features": found.p_independent, "one group": found.p_one_group}
     told = [f"{p_value(p)} against {name}" for name, p in tests.items() if p is not None and np.isfinite(p)]
-    sentences = [re.sub(r"(?<=\d)%", f"{NO_BREAK}%", each) for each in found.sentences()[1:] if not each.startswith("P-values")]
+    sentences = [
+        re.sub(r"(?<=\d)%", f"{NO_BREAK}%", each) for each in found.sentences()[1:] if not each.startswith("P-values")
+    ]
     return [f"The tests give {' and '.join(told)}.", *sentences]
 
 

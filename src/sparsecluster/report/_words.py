@@ -39,7 +39,8 @@ def sentences(result: dict[str, Any]) -> list[str]:
         _best([row for row in features["rows"] if row["chosen"]][:3]),
         None
         if features["rest"] is None
-        else f"The clusters explain {percent(features['rest'], '')} of the variation of the features that were not chosen.",
+        else f"The clusters explain {percent(features['rest'], '')} of the variation of the features that were not "
+        "chosen.",
         _alternatives(result),
     ]
     return [sentence for sentence in told if sentence]

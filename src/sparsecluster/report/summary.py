@@ -318,9 +318,7 @@ def _clusterings(view: View) -> list[dict[str, Any]]:
 def _clustering(view: View, first: View, samples: Subset) -> dict[str, Any]:
     note, core = _not_drawn(view, view.chosen.size), _core(view)
     seen = Projection.from_view(view, all_features=False).chosen if note is None else None
-    best = [
-        {"name": view.names[a], "score": float(f"{view.scores[a]:.4g}")} for a in view.chosen[:MOST_NAMED].tolist()
-    ]
+    best = [{"name": view.names[a], "score": float(f"{view.scores[a]:.4g}")} for a in view.chosen[:MOST_NAMED].tolist()]
     return {
         "sizes": view.sizes.tolist(),
         "n_outliers": view.n_outliers,

@@ -79,6 +79,7 @@ def write_report(
         raise ValueError("X must be the data that fit was given; got None.")
     else:
         view = inspect(estimator, X, ids, names)
-    told = {"title": title, "notes": notes, "command": command, "assessment": assessment}
-    result = summarize(view, **told, truth=truth, python=python)
+    result = summarize(
+        view, title=title, notes=notes, command=command, assessment=assessment, truth=truth, python=python
+    )
     return write(Path(file), report_page(result))

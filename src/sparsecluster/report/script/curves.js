@@ -37,6 +37,8 @@ function curve(name, given) {
   const box = { left: 64, right: wide - 20, top: 14, bottom: 250 }, error = g.error ?? g.score.map(() => 0);
   const words = (i) => `${g.parameter} = ${number(g.values[i])}: ${g.titles[1]} ${number(g.score[i])}` + (g.error ? `, standard error ${number(g.error[i])}` : "");
   let at = g.values.indexOf(g.chosen);
+  // One value makes no curve.
+  if (count < 2) { read.textContent = words(at); return; }
   const svg = draw("svg", { viewBox: `0 0 ${wide} 300`, role: "img", tabindex: "0", "aria-label": `${g.titles[1]} over the ${g.titles[0]}, ${count} values; chosen: ${words(at)}. Use the arrow keys to read it.` });
   const bounds = [...g.score.map((v, i) => v - error[i]), ...g.score.map((v, i) => v + error[i]), ...(g.required === null ? [] : [g.required])];
   const x = scale(g.values[0], g.values[count - 1], box.left, box.right, g.is_log, !g.is_log && count <= TICKED ? g.values : undefined);

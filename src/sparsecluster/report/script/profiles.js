@@ -6,7 +6,7 @@ function pooled(counts, c) {
   return sum;
 }
 function sketch(f, c, words) {
-  const { width, height: high } = CARD, base = high - 2, isLevel = f.kind === "level", height = high + (isLevel ? 13 : 0);
+  const { width, height: high } = CARD, base = high - 2, isLevel = f.kind === "level", height = high + (isLevel ? 15 : 0);
   const svg = draw("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", class: "sketch", "aria-label": `${f.name} in cluster ${c}, compared with the other clusters: ${words}` });
   const own = f.counts[c], others = pooled(f.counts, c), top = (row) => Math.max(1, ...row);
   if (isLevel) {
@@ -16,7 +16,7 @@ function sketch(f, c, words) {
       svg.append(draw("rect", { x: slot * (b + from), y: base - tall, width: slot * 0.38, height: tall, ...look }));
     }));
     f.levels.forEach((level, b) => {
-      const text = draw("text", { x: slot * (b + 0.5), y: height - 1, "text-anchor": "middle" });
+      const text = draw("text", { x: slot * (b + 0.5), y: height - 3, "text-anchor": "middle" });
       text.textContent = cut(level, Math.max(2, Math.floor(slot / 6)));
       svg.append(text, tell(draw("rect", { x: slot * b, y: 0, width: slot, height, fill: "transparent" }),
         `${level}: ${percent(own[b] / total(own))} of cluster ${c}, ${percent(others[b] / total(others))} of the others`));

@@ -11,7 +11,7 @@ function cloud(p, clusters, title) {
   const svg = draw("svg", { viewBox: "0 0 400 346", role: "img", "aria-label": `${title}: ${counted(p.x.length, "sample")} in ${p.shares[1] ? "two principal components" : "one component"}` });
   const x = scale(Math.min(...p.x), Math.max(...p.x), BOX.left + 6, BOX.right - 6);
   const y = p.shares[1] ? scale(Math.min(...p.y), Math.max(...p.y), BOX.bottom - 6, BOX.top + 6) : rowsFor(clusters);
-  axes(svg, BOX, x, y, [`first component (${percent(p.shares[0])} of variance)`, p.shares[1] ? `second component (${percent(p.shares[1])} of variance)` : "cluster"]);
+  axes(svg, BOX, x, y, [p.shares[1] ? `first component (${percent(p.shares[0])} of variance)` : "difference from the mean", p.shares[1] ? `second component (${percent(p.shares[1])} of variance)` : "cluster"]);
   const top = (i) => (p.shares[1] ? y.at(p.y[i]) : y.spread(clusters[i], i));
   const nodes = p.x.map((_, i) => {
     const c = clusters[i], node = mark(c, p.x.length > 600 ? 3 : 4.2, x.at(p.x[i]), top(i));
