@@ -51,7 +51,7 @@ def test_a_number_of_clusters_that_is_out_of_the_question_is_not_drawn(page):
 
 
 def test_the_curve_of_the_core_is_above_the_line_where_it_was_chosen(page):
-    shown, curve = page("two ways"), result("two ways")["curves"]["core"]
+    shown, curve = page("tuned"), result("tuned")["curves"]["core"]
     spot, line = shown.one("#curve-core .spot"), shown.one("#curve-core .required")
     height = float(re.match(r"M[\d.]+,([\d.]+)H", line.get_attribute("d"))[1])
     assert float(spot.get_attribute("cy")) <= height
@@ -59,6 +59,13 @@ def test_the_curve_of_the_core_is_above_the_line_where_it_was_chosen(page):
     assert read(told, "m", "agreement (adjusted Rand index)") == pytest.approx(
         [curve["chosen"], curve["best"]], rel=5e-3
     )
+
+
+def test_a_core_that_was_tried_at_one_size_has_no_curve_but_is_told(page):
+    shown, curve = page("two ways"), result("two ways")["curves"]["core"]
+    assert curve["values"] == [1]
+    assert shown.all("#curve-core svg") == []
+    assert shown.one("#curve-core-read").text == "m = 1: agreement (adjusted Rand index) 1"
 
 
 def test_the_core_is_listed_in_the_order_of_scores_and_marked_in_the_table(page):

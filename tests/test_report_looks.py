@@ -64,3 +64,17 @@ def test_twenty_thousand_features_make_a_page_of_a_few_megabytes_that_opens(driv
     driver.get(file.as_uri())
     assert driver.execute_script("return document.documentElement.dataset.ready") == "yes"
     assert driver.get_log("browser") == []
+
+
+def test_fifty_thousand_samples_are_thinned_and_the_page_is_small_and_ready_at_once(driver, tmp_path):
+    table = shifted_groups(mu=2.0, n_features=8, n_useful=8, group_size=16_667, seed=0).X[:50_000]
+    file = tmp_path / "many.html"
+    write_report(SASClustering(3, n_features_to_select=6, n_init=1).fit(table), table, file)
+    assert file.stat().st_size < 5e6
+    driver.get(file.as_uri())
+    assert driver.execute_script("return document.documentElement.dataset.ready") == "yes"
+    assert driver.execute_script("return performance.timing.domComplete - performance.timing.responseEnd") < 2000
+    text = driver.execute_script("return document.querySelector('main').textContent.replace(/\\s+/g, ' ')")
+    assert text.count("Only 2,000 of the 50,000 samples are") == 2
+    assert "Only 300 of the 50,000 samples are drawn" in text
+    assert driver.get_log("browser") == []
