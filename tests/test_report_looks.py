@@ -45,7 +45,9 @@ def test_text_can_be_read_in_the_light_and_in_the_dark(page, scheme):
 def test_paper_is_white_and_has_no_buttons(page, scheme):
     shown = page("tuned")
     shown.media("print", prefers_color_scheme=scheme)
-    assert not any(each.is_displayed() for each in shown.all("nav, .bar, #tip"))
+    assert not any(each.is_displayed() for each in shown.all("nav, .bar input, .bar button:not(.legend), #tip"))
+    # The buttons of clusters are the legend.
+    assert all(each.is_displayed() for each in shown.all("#projection .legend"))
     assert shown.one("#projection .pair svg").is_displayed()
     assert luminance(shown.one("body").value_of_css_property("background-color")) == 1
     assert luminance(shown.one(".lead").value_of_css_property("color")) == 0
@@ -61,4 +63,18 @@ def test_twenty_thousand_features_make_a_page_of_a_few_megabytes_that_opens(driv
     assert file.stat().st_size < 8e6
     driver.get(file.as_uri())
     assert driver.execute_script("return document.documentElement.dataset.ready") == "yes"
+    assert driver.get_log("browser") == []
+
+
+def test_fifty_thousand_samples_are_thinned_and_the_page_is_small_and_ready_at_once(driver, tmp_path):
+    table = shifted_groups(mu=2.0, n_features=8, n_useful=8, group_size=16_667, seed=0).X[:50_000]
+    file = tmp_path / "many.html"
+    write_report(SASClustering(3, n_features_to_select=6, n_init=1).fit(table), table, file)
+    assert file.stat().st_size < 5e6
+    driver.get(file.as_uri())
+    assert driver.execute_script("return document.documentElement.dataset.ready") == "yes"
+    assert driver.execute_script("return performance.timing.domComplete - performance.timing.responseEnd") < 2000
+    text = driver.execute_script("return document.querySelector('main').textContent.replace(/\\s+/g, ' ')")
+    assert text.count("Only 2,000 of the 50,000 samples are") == 2
+    assert "Only 300 of the 50,000 samples are drawn" in text
     assert driver.get_log("browser") == []
