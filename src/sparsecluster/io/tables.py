@@ -40,12 +40,13 @@ def read_table(
 ) -> Loaded:
     r"""Read a table with samples in rows and features in columns.
 
-    The format is recognized by the extension of the file. Files without a known extension are read as text.
+    The format is recognized by the extension of the file. Files without a known extension are read as text. Files with
+    the extension .h5 are HDF5 files of 10x Genomics.
 
     Parameters
     ----------
     source : str or Path
-        File to read, or "-" for standard input.
+        File to read, folder of 10x Genomics (matrix.mtx, features.tsv and barcodes.tsv), or "-" for standard input.
     id_column : str, default=None
         Column with the names of the samples; by default, the first column if it has a different text in every row.
     truth : str, default=None
