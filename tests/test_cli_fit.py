@@ -155,12 +155,14 @@ def test_genes_in_rows_with_the_preset_for_expression(tmp_path):
     file, out = tmp_path / "genes.tsv", tmp_path / "out"
     told = done("fit", file, "-k", 3, "--transpose", "--preset", "expression", "--out", out)
     assert "12 rows are features, 30 columns are samples" in told
+    total = float(np.median(counts.sum(axis=1)))
+    assert "the values are counts, so each sample was divided by its size factor (its total over the median" in told
     assert "the values were transformed by log2(1 + x), and each sample was centered and scaled" in told
     X = pd.DataFrame(ExpressionScaler().fit_transform(counts), index=IDS, columns=counts.columns)
     found = expression_clustering(3).fit(counts)[-1]
     assert_written(out, found, X, IDS, list(counts.columns))
     # The model knows how its tables are prepared.
-    preset = {"name": "expression", "log": True, "clip": False, "total": None}
+    preset = {"name": "expression", "log": True, "clip": False, "total": total, "center": True}
     assert read_model(out / "model.json").preset == preset
     assert_predicts(out, file, "--transpose")
 

@@ -303,7 +303,7 @@ def files_in(folder: Path) -> list[str]:
     """The parts in a folder."""
     if matrices_in(folder):
         raise FileError(
-            f"{folder} is a folder with a matrix of counts, which cannot be one of several parts. Give this folder alone."
+            f"{folder} has a matrix of counts, so it cannot be one of several parts. Give this folder alone."
         )
     held = sorted(path for path in folder.iterdir() if not path.name.startswith(NO_PARTS))
     inner = next((path for path in held if path.is_dir() and not is_zarr(path)), None)

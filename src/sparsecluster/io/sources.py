@@ -1,4 +1,4 @@
-"""What is read: files, compressed or not, folders of counts, pipes and standard input, no further than memory allows."""
+"""What is read: files, compressed or not, folders of counts, pipes, standard input, no further than memory allows."""
 
 from __future__ import annotations
 

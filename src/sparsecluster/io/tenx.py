@@ -7,7 +7,7 @@ as STARsolo, write the same folders.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -91,7 +91,7 @@ def _prefix(matrix: Path) -> str:
     return matrix.name[: found.start()] if found else ""
 
 
-def _beside(source: Source, words: tuple[str, ...]) -> Iterable[Source]:
+def _beside(source: Source, words: tuple[str, ...]) -> Iterator[Source]:
     """Files next to a matrix that may have the names of its rows or columns."""
     assert source.path is not None
     for prefix in dict.fromkeys((_prefix(source.path), "")):
