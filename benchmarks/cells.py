@@ -136,7 +136,7 @@ def main(repeats=3):
         "The preset divides each sample by its size factor and takes logarithms; samples of which less than half of "
         "the counts are zero are also centered and scaled. Without size factors, samples are treated as raw "
         "intensities, as in earlier versions: log2(1 + x) if some value is above 50, and each sample centered and "
-        f"scaled. K-means has {STARTS} starts and sees all genes after size factors and logarithms, or "
-        f"{COMPONENTS} principal components of the highly variable genes (HVG), chosen by scanpy's default rule (of "
-        "bulk samples, the tenth of the genes with the largest variance).\n\n" + markdown_table(header, rows)
+        f"scaled. K-means sees all genes after size factors and logarithms, with {STARTS} starts; or {COMPONENTS} "
+        "principal components of the highly variable genes (HVG), chosen by scanpy's default rule (of bulk "
+        "samples, the tenth of the genes with the largest variance).\n\n" + markdown_table(header, rows)
     )

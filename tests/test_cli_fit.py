@@ -167,6 +167,21 @@ def test_genes_in_rows_with_the_preset_for_expression(tmp_path):
     assert_predicts(out, file, "--transpose")
 
 
+def test_counts_without_the_preset_get_a_note_and_other_tables_do_not(tmp_path):
+    rng = np.random.default_rng(0)
+    counts = rng.poisson(rng.lognormal(0, 1.5, 500) * rng.lognormal(0, 0.5, (20, 1)))
+    answers = rng.integers(0, 6, (20, 500))
+    notes = []
+    for name, table in {"counts": counts, "answers": answers}.items():
+        pd.DataFrame(table).add_prefix("v").to_csv(tmp_path / f"{name}.csv", index=False)
+        options = ("-k", 2, "--size", 10, "--no-report", "--out", tmp_path / name)
+        notes.append("use --preset expression" in done("fit", tmp_path / f"{name}.csv", *options))
+    assert notes == [True, False]
+    told = done("fit", tmp_path / "counts.csv", "-k", 2, "--preset", "expression", "--out", tmp_path / "preset")
+    assert "use --preset expression" not in told
+    assert "each sample was divided by its size factor" in told
+
+
 def annotated(tmp_path, name, order=slice(None), kind=sp.csr_matrix):
     anndata = pytest.importorskip("anndata")
     genes = TABLE.iloc[:, order]
