@@ -24,6 +24,7 @@ NAMES = (
     "evidence",
     "outliers",
     "expression",
+    "cells",
     "methods",
     "methods_speed",
     "mixtures",

@@ -131,6 +131,9 @@ TABLES = {
     "no counts": COUNTS * 0.37,
     "nothing stored": sp.csr_matrix((50, 3)),
     "intensities": RAW,
+    "dense counts": np.round(RAW),
+    "dense cells": COUNTS.toarray(),
+    "cells in a data frame": pd.DataFrame(COUNTS.toarray()).add_prefix("gene"),
     "background subtracted": RAW - 15.0,
     "logarithms": numbers()[0],
     "missing values": np.where(RAW > 30, RAW, np.nan),
@@ -144,7 +147,7 @@ def test_the_scaler_does_the_same_to_blocks_as_to_the_whole(name):
     X = TABLES[name]
     lazy = dd.from_pandas(X, npartitions=4) if hasattr(X, "iloc") else da.from_array(X, chunks=(700, -1), asarray=False)
     inside, outside = ExpressionScaler().fit(X), ExpressionScaler().fit(lazy)
-    for attribute in ("log_", "clip_", "total_", "n_features_in_"):
+    for attribute in ("log_", "clip_", "total_", "center_", "n_features_in_"):
         assert getattr(inside, attribute) == getattr(outside, attribute), attribute
     one, other = inside.transform(X), outside.transform(lazy).compute()
     one, other = (each.toarray() if sp.issparse(each) else np.asarray(each) for each in (one, other))

@@ -155,14 +155,31 @@ def test_genes_in_rows_with_the_preset_for_expression(tmp_path):
     file, out = tmp_path / "genes.tsv", tmp_path / "out"
     told = done("fit", file, "-k", 3, "--transpose", "--preset", "expression", "--out", out)
     assert "12 rows are features, 30 columns are samples" in told
+    total = float(np.median(counts.sum(axis=1)))
+    assert "the values are counts, so each sample was divided by its size factor (its total over the median" in told
     assert "the values were transformed by log2(1 + x), and each sample was centered and scaled" in told
     X = pd.DataFrame(ExpressionScaler().fit_transform(counts), index=IDS, columns=counts.columns)
     found = expression_clustering(3).fit(counts)[-1]
     assert_written(out, found, X, IDS, list(counts.columns))
     # The model knows how its tables are prepared.
-    preset = {"name": "expression", "log": True, "clip": False, "total": None}
+    preset = {"name": "expression", "log": True, "clip": False, "total": total, "center": True}
     assert read_model(out / "model.json").preset == preset
     assert_predicts(out, file, "--transpose")
+
+
+def test_counts_without_the_preset_get_a_note_and_other_tables_do_not(tmp_path):
+    rng = np.random.default_rng(0)
+    counts = rng.poisson(rng.lognormal(0, 1.5, 500) * rng.lognormal(0, 0.5, (20, 1)))
+    answers = rng.integers(0, 6, (20, 500))
+    notes = []
+    for name, table in {"counts": counts, "answers": answers}.items():
+        pd.DataFrame(table).add_prefix("v").to_csv(tmp_path / f"{name}.csv", index=False)
+        options = ("-k", 2, "--size", 10, "--no-report", "--out", tmp_path / name)
+        notes.append("use --preset expression" in done("fit", tmp_path / f"{name}.csv", *options))
+    assert notes == [True, False]
+    told = done("fit", tmp_path / "counts.csv", "-k", 2, "--preset", "expression", "--out", tmp_path / "preset")
+    assert "use --preset expression" not in told
+    assert "each sample was divided by its size factor" in told
 
 
 def annotated(tmp_path, name, order=slice(None), kind=sp.csr_matrix):

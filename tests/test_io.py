@@ -15,7 +15,7 @@ from scipy.io import mmwrite
 
 from sparsecluster._utils.files import write
 from sparsecluster.io import FileError, Options, read_table
-from sparsecluster.io.matrices import unique
+from sparsecluster.io.tenx import unique
 
 pd = pytest.importorskip("pandas")
 

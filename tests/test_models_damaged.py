@@ -182,6 +182,7 @@ DAMAGES = {
     "a curve whose choice is not on it": (("fitted", "core_curve_", "fields", "chosen"), 999),
     "a preset that is text": (("preset",), "expression"),
     "a preset that says nothing": (("preset",), {}),
+    "a preset that centers by a number": (("preset",), {"log": True, "center": 1}),
 }
 
 

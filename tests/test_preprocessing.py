@@ -1,4 +1,4 @@
-"""Expression data are put on one footing: logarithms where they belong, each sample with mean 0 and variance 1."""
+"""Expression data are put on one footing: counts by size factors, logarithms where they belong, samples scaled."""
 
 import numpy as np
 import pandas as pd
@@ -8,9 +8,26 @@ from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from sparsecluster import ExpressionScaler, SASClustering, expression_clustering, rand_index
+from sparsecluster import (
+    ExpressionScaler,
+    SASClustering,
+    adjusted_rand_index,
+    expression_clustering,
+    rand_index,
+)
+from sparsecluster.preprocessing import looks_like_counts
 
-COUNTS = np.random.default_rng(0).poisson(30, (8, 6)) * np.array([1, 3, 10, 1, 5, 2, 8, 4])[:, None]
+DEPTH = np.array([1, 3, 10, 1, 5, 2, 8, 4])[:, None]
+COUNTS = np.random.default_rng(0).poisson(30, (8, 6)) * DEPTH
+# Intensities are no whole numbers.
+RAW = COUNTS + 0.5
+# Most counts of single cells are zero, and some are missing.
+CELLS = np.random.default_rng(1).poisson(0.4, (9, 40)) * np.array([1, 2, 3, 1, 4, 2, 9, 1, 1])[:, None]
+
+
+def by_size(counts):
+    totals = counts.sum(axis=1, keepdims=True)
+    return counts * (np.median(totals) / totals)
 
 
 @parametrize_with_checks([ExpressionScaler(), ExpressionScaler(log=False)])
@@ -30,10 +47,11 @@ def test_logarithms_are_taken_if_nothing_is_below_zero_and_something_above_fifty
 
 
 @pytest.mark.parametrize("log", ["auto", True, False, np.True_])
-def test_values_are_those_that_one_gets_by_hand(log):
-    taken = np.log2(1 + COUNTS) if log is not False else COUNTS
+@pytest.mark.parametrize(("table", "sized"), [(RAW, RAW), (COUNTS, by_size(COUNTS))], ids=["intensities", "counts"])
+def test_values_are_those_that_one_gets_by_hand(log, table, sized):
+    taken = np.log2(1 + sized) if log is not False else table
     expected = [(row - row.mean()) / row.std() for row in taken]
-    np.testing.assert_allclose(ExpressionScaler(log=log).fit_transform(COUNTS), expected, rtol=1e-12)
+    np.testing.assert_allclose(ExpressionScaler(log=log).fit_transform(table), expected, rtol=1e-12)
 
 
 def test_every_sample_has_mean_zero_and_variance_one_whatever_its_depth():
@@ -53,16 +71,18 @@ def test_missing_values_stay_and_what_is_seen_has_mean_zero_and_variance_one(str
     np.testing.assert_allclose(np.nanvar(scaled, axis=1), 1)
 
 
-def test_a_sample_without_any_value_stays_one_and_says_nothing_else(strict):
-    table = COUNTS.astype(float)
-    table[2] = np.nan
-    scaled = ExpressionScaler().fit_transform(table)
+@pytest.mark.parametrize("table", [RAW, COUNTS, CELLS], ids=["intensities", "counts", "cells"])
+def test_a_sample_without_any_value_stays_one_and_says_nothing_else(strict, table):
+    missing = table.astype(float)
+    missing[2] = np.nan
+    scaled = ExpressionScaler().fit_transform(missing)
     assert np.isnan(scaled[2]).all()
-    np.testing.assert_array_equal(np.delete(scaled, 2, 0), ExpressionScaler().fit_transform(np.delete(COUNTS, 2, 0)))
+    np.testing.assert_array_equal(np.delete(scaled, 2, 0), ExpressionScaler().fit_transform(np.delete(table, 2, 0)))
 
 
-def test_a_sample_of_equal_values_is_zero(strict):
-    table = COUNTS.astype(float)
+@pytest.mark.parametrize("table", [RAW, np.log2(RAW)], ids=["intensities", "logarithms"])
+def test_a_sample_of_equal_values_is_zero(strict, table):
+    table = table.copy()
     table[0] = 7
     assert (ExpressionScaler().fit_transform(table)[0] == 0).all()
 
@@ -74,8 +94,8 @@ def test_samples_do_not_depend_on_each_other_and_the_input_stays():
 
 
 def test_new_samples_are_treated_as_those_of_fit():
-    scaler = ExpressionScaler().fit(COUNTS)
-    small = COUNTS / 1000
+    scaler = ExpressionScaler().fit(RAW)
+    small = RAW / 1000
     np.testing.assert_array_equal(scaler.transform(small), ExpressionScaler(log=True).fit_transform(small))
     with pytest.raises(ValueError, match="below 0"):
         scaler.transform(-COUNTS)
@@ -91,6 +111,193 @@ def test_raw_intensities_below_the_background_count_as_zero():
     np.testing.assert_allclose(scaler.transform(raw), ExpressionScaler().fit_transform(np.maximum(raw, 0)))
     # Log ratios may be large, too, but they have no long tail on one side.
     assert not ExpressionScaler().fit(rng.normal(0, 30, (6, 300))).log_
+
+
+# ---------------------------------------------------------------- counts
+
+
+def cells(seed=0, depth=0.8, n=150, p=300):
+    """Counts of three types of cells, of which all but one value in five are zero, and the types."""
+    rng = np.random.default_rng(seed)
+    kind = np.sort(rng.choice(3, n, p=[0.5, 0.3, 0.2]))
+    level = 0.3 * rng.lognormal(0, 1, p) * np.where(np.arange(p) // 12 == kind[:, None], 8.0, 1.0)
+    return rng.poisson(level * rng.lognormal(0, depth, (n, 1))), kind
+
+
+def test_counts_of_cells_are_divided_by_size_factors_and_logged_and_nothing_else():
+    scaler = ExpressionScaler().fit(CELLS)
+    assert (scaler.log_, scaler.clip_, scaler.center_) == (True, False, False)
+    assert scaler.total_ == np.median(CELLS.sum(axis=1))
+    np.testing.assert_allclose(scaler.transform(CELLS), np.log2(1 + by_size(CELLS)), rtol=1e-12)
+
+
+@pytest.mark.parametrize("make", [sp.csr_matrix, sp.csc_array, pd.DataFrame, lambda X: X.astype(np.float32)])
+def test_cells_have_the_same_values_in_every_kind_of_table(make):
+    expected = ExpressionScaler().fit_transform(CELLS)
+    scaled = ExpressionScaler().fit_transform(make(CELLS))
+    np.testing.assert_array_equal(scaled.toarray() if sp.issparse(scaled) else scaled, expected)
+
+
+def test_twice_as_much_of_everything_is_the_same_cell():
+    scaler = ExpressionScaler().fit(CELLS)
+    np.testing.assert_allclose(scaler.transform(CELLS * DEPTH[[0, *range(8)]]), scaler.transform(CELLS), rtol=1e-12)
+
+
+def test_a_new_cell_alone_has_the_values_that_it_had_in_fit():
+    scaler, state = ExpressionScaler().fit(CELLS), ExpressionScaler().fit(CELLS).to_dict()
+    for i in range(len(CELLS)):
+        alone = CELLS[i : i + 1]
+        np.testing.assert_array_equal(scaler.transform(alone), scaler.transform(CELLS)[i : i + 1])
+        np.testing.assert_array_equal(
+            ExpressionScaler.from_dict(state, alone).transform(alone), scaler.transform(alone)
+        )
+
+
+def test_the_total_of_a_cell_with_missing_values_is_estimated_from_the_others():
+    table = np.where(np.arange(40) % 2, np.nan, np.repeat(CELLS[:, :20], 2, axis=1))
+    scaler = ExpressionScaler().fit(table)
+    assert scaler.total_ == 2 * np.median(CELLS[:, :20].sum(axis=1))
+    np.testing.assert_allclose(scaler.transform(table)[:, ::2], np.log2(1 + by_size(CELLS[:, :20])), rtol=1e-12)
+
+
+def test_a_cell_without_any_counts_stays_zero(strict):
+    empty = np.vstack([CELLS, np.zeros(40, int)])
+    for table in (empty, sp.csr_array(empty)):
+        scaled = ExpressionScaler().fit_transform(table)
+        assert (scaled.toarray() if sp.issparse(scaled) else scaled)[-1].sum() == 0
+    assert ExpressionScaler().fit(empty).total_ == ExpressionScaler().fit(CELLS).total_
+
+
+@pytest.mark.parametrize(
+    ("table", "total", "center"),
+    [
+        pytest.param(CELLS * 0.37, False, True, id="no whole numbers"),
+        pytest.param(np.log1p(CELLS), False, True, id="logarithms of counts"),
+        pytest.param(CELLS - 1, False, True, id="some below zero"),
+        pytest.param(np.arange(12).reshape(3, 4), False, True, id="small whole numbers that are not mostly zero"),
+        pytest.param(np.arange(12.0).reshape(3, 4) * 1e300, False, True, id="numbers too large to count"),
+        pytest.param(COUNTS, True, True, id="counts that are not mostly zero"),
+        pytest.param(CELLS, True, False, id="counts that are mostly zero"),
+        pytest.param(np.minimum(CELLS, 1), True, False, id="few molecules"),
+        pytest.param(np.zeros((3, 4)), True, False, id="nothing"),
+        pytest.param(sp.csr_array(COUNTS), True, False, id="sparse"),
+    ],
+)
+def test_counts_are_whole_numbers_and_those_of_cells_are_not_centered(table, total, center, strict):
+    scaler = ExpressionScaler().fit(table)
+    assert (scaler.total_ is not None, scaler.center_) == (total, center)
+
+
+def test_clusters_of_cells_do_not_follow_the_sequencing_depth():
+    aris, depths = [], []
+    for seed in range(3):
+        counts, kind = cells(seed)
+        totals = counts.sum(axis=1)
+        found = expression_clustering(3).fit(counts)[-1]
+        aris.append(adjusted_rand_index(kind, found.labels_))
+        shallow, deep = totals < np.quantile(totals, 1 / 3), totals > np.quantile(totals, 2 / 3)
+        depths.append(adjusted_rand_index(shallow + 2 * deep, found.labels_))
+    assert min(aris) > 0.9
+    assert max(depths) < 0.1
+
+
+def test_a_cell_predicted_alone_gets_the_label_it_had_among_others():
+    counts, _ = cells(0, 0.5)
+    for table in (counts, sp.csr_array(counts), pd.DataFrame(counts).add_prefix("gene")):
+        pipeline = expression_clustering(3).fit(table)
+        rows = table.iloc if hasattr(table, "iloc") else table
+        alone = [pipeline.predict(rows[i : i + 1])[0] for i in range(0, 150, 10)]
+        np.testing.assert_array_equal(alone, pipeline.predict(table)[::10])
+
+
+@pytest.mark.parametrize("old", [{"log": True}, {"log": True, "clip": False, "total": None}])
+def test_states_of_older_versions_do_what_they_did(old):
+    expected = [(row - row.mean()) / row.std() for row in np.log2(1 + COUNTS)]
+    np.testing.assert_allclose(ExpressionScaler.from_dict(old, COUNTS).transform(COUNTS), expected)
+
+
+def test_states_of_older_versions_of_sparse_matrices_do_what_they_did():
+    logged = sp.csr_array(np.log1p(CELLS))
+    scaler = ExpressionScaler.from_dict({"log": False, "clip": False, "total": None}, logged)
+    np.testing.assert_array_equal(scaler.transform(logged).toarray(), logged.toarray())
+    scaler = ExpressionScaler.from_dict({"log": True, "clip": False, "total": 100.0}, sp.csr_array(CELLS))
+    expected = np.log2(1 + CELLS * (100.0 / CELLS.sum(axis=1, keepdims=True)))
+    np.testing.assert_allclose(scaler.transform(sp.csr_array(CELLS)).toarray(), expected)
+
+
+def test_new_samples_may_be_sparse_where_those_of_fit_were_dense():
+    scaler = ExpressionScaler().fit(COUNTS)
+    np.testing.assert_array_equal(scaler.transform(sp.csr_array(COUNTS)), scaler.transform(COUNTS))
+
+
+WORDS = {
+    "counts of cells": (CELLS, ["counts", "size factor", "log2(1 + x)"], ["centered", "unchanged", "negative"]),
+    "other counts": (COUNTS, ["counts", "size factor", "log2(1 + x)", "centered and scaled"], ["unchanged"]),
+    "intensities": (RAW, ["log2(1 + x)", "centered and scaled"], ["counts", "size factor"]),
+    "logarithms": (np.log1p(RAW), ["each sample was centered and scaled"], ["log2", "counts"]),
+    "normalized cells": (sp.csr_array(np.log1p(CELLS)), ["left unchanged"], ["log2", "centered"]),
+}
+
+
+@pytest.mark.parametrize("kind", WORDS)
+def test_what_is_done_is_told_in_words(kind):
+    table, told, untold = WORDS[kind]
+    words = ExpressionScaler().fit(table).describe()
+    assert all(each in words for each in told)
+    assert not any(each in words for each in untold)
+
+
+# ---------------------------------------------------------------- tables that need a preset
+
+
+def frame_of(X):
+    return pd.DataFrame(X).add_prefix("gene")
+
+
+@pytest.mark.parametrize("make", [np.asarray, frame_of, sp.csr_matrix, sp.csc_array, lambda X: X.astype(np.float32)])
+def test_tables_of_counts_look_like_counts(make):
+    counts, _ = cells(p=600)
+    rng = np.random.default_rng(0)
+    bulk = rng.poisson(rng.lognormal(4, 1.5, 600) * rng.lognormal(0, 0.3, (40, 1)))
+    assert looks_like_counts(make(counts))
+    assert looks_like_counts(make(bulk))
+
+
+def test_missing_values_do_not_hide_counts():
+    counts = cells(p=600)[0].astype(float)
+    counts[::3, ::5] = np.nan
+    assert looks_like_counts(counts)
+
+
+RNG = np.random.default_rng(0)
+WIDE = cells(p=600)[0]
+OTHERS = {
+    "answers of a survey": RNG.integers(0, 6, (80, 600)),
+    "answers that are mostly zero": RNG.binomial(5, 0.1, (80, 600)),
+    "ratings from 0 to 10": RNG.integers(0, 11, (80, 600)),
+    "zeros and ones": np.eye(600)[RNG.integers(0, 600, 80)],
+    "true and false": RNG.random((80, 600)) < 0.1,
+    "pixels": np.where(RNG.random((80, 784)) < 0.8, 0, RNG.integers(0, 256, (80, 784))),
+    "few columns": WIDE[:, :499],
+    "logarithms": np.log1p(WIDE),
+    "some below zero": WIDE - 1,
+    "equal totals": np.array([RNG.permutation(WIDE[0]) for _ in range(80)]),
+    "words in a column": frame_of(WIDE).assign(tissue="skin"),
+    "words only": np.array([["a"] * 600] * 3),
+    "categories": frame_of(RNG.integers(0, 9, (80, 600))).astype("category"),
+    "nothing but zeros": np.zeros((80, 600)),
+    "nothing but missing values": np.full((80, 600), np.nan),
+    "no samples": np.zeros((0, 600)),
+    "a row": np.arange(600),
+}
+
+
+@pytest.mark.parametrize("kind", OTHERS)
+def test_other_tables_do_not_look_like_counts(kind, strict):
+    assert not looks_like_counts(OTHERS[kind])
+
+
+# ---------------------------------------------------------------- sparse matrices
 
 
 @pytest.mark.parametrize("make", [sp.csr_matrix, sp.csc_array])

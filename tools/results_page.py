@@ -19,6 +19,7 @@ ABOUT = {
     "clusters_real.md": "the default criterion for the number of clusters on real tables that played no part in it",
     "evidence.md": "how often the tests find groups where there are none and where there are some, and honest lists",
     "expression.md": "the preset for gene expression and its core genes, compared with plain K-means",
+    "cells.md": "simulated counts of single cells whose totals differ, compared with K-means on all genes and on PCA",
     "outliers.md": "samples that belong nowhere and single wild values, with and without trimming",
     "choices.md": "how every parameter of the search and of the gap statistic changes the result",
     "speed.md": "compared with a plain version of the authors' algorithm, and roughly with the R program",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, Literal, NamedTuple, Self
 
@@ -26,25 +26,39 @@ LARGEST_LOG = 50.0
 # Raw intensities have a long right tail. If the typical skewness of a sample exceeds this value, negative values do not
 # mean that the data are logarithms, but that the background was subtracted.
 LEAST_SKEWNESS = 2.0
+# If more of the counts than this share are zero, they are of single cells.
+MOST_ZEROS = 0.5
+# Floating-point numbers beyond this one are all whole, whatever they mean.
+LARGEST_WHOLE = 2.0**53
+# The values of a table that are looked at in one step.
+AT_ONCE = 2**22
 
 
 class ExpressionScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     """Make the samples of gene expression data comparable.
 
-    Samples differ in their total amount of measured material. A dense table is transformed by log2(1 + x) if its values
-    are counts or raw intensities, and then each sample is scaled to mean 0 and variance 1. Missing values stay missing.
+    Samples differ in their total amount of measured material. What is done about it depends on the values:
 
-    A sparse matrix stays sparse: if its values are counts, as usual for single cells, each sample is divided by its
-    total and multiplied by the median total, and then transformed by log2(1 + x). If they are not counts, they have
-    been normalized already and are left unchanged.
+    - Counts of reads or molecules, which are whole numbers of at least 0: each sample is divided by its size factor,
+      which is its total over the median total of all samples, and then transformed by log2(1 + x). If most of them are
+      zero, as usual for single cells, this is all. Otherwise, as usual for bulk samples, each sample is then scaled to
+      mean 0 and variance 1.
+    - Raw intensities: they are transformed by log2(1 + x), and each sample is scaled to mean 0 and variance 1.
+    - Values that are logarithms already: each sample is scaled to mean 0 and variance 1.
+    - A sparse matrix stays sparse. Its samples are divided by their size factors and transformed by log2(1 + x) if its
+      values are counts. If they are not, they have been normalized already and are left unchanged.
+
+    Missing values stay missing. The total of a sample with missing values is that of its observed values, times the
+    number of columns over the number of observed values.
 
     Parameters
     ----------
     log : "auto" or bool, default="auto"
         Whether to take logarithms. "auto" decides by the values. In a dense table, logarithms are taken if some value
         is above 50 and no value is negative, or if some value is above 50 and the values are strongly skewed; negative
-        values, which remain if the background of raw intensities is subtracted, are then set to 0. In a sparse matrix,
-        logarithms are taken if some value is above 50 or all values are whole numbers.
+        values, which remain if the background of raw intensities is subtracted, are then set to 0. They are also taken
+        of whole numbers of which most are zero. In a sparse matrix, logarithms are taken if some value is above 50 or
+        all values are whole numbers.
 
     Attributes
     ----------
@@ -53,7 +67,9 @@ class ExpressionScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     clip_ : bool
         Whether negative values are set to 0.
     total_ : float or None
-        Median total of the samples of a sparse matrix of counts, to which each sample is scaled; None otherwise.
+        Median total of the samples, to which each sample is scaled if the values are counts; None otherwise.
+    center_ : bool
+        Whether each sample is scaled to mean 0 and variance 1.
     n_features_in_ : int
         Number of columns seen during `fit`.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -63,9 +79,9 @@ class ExpressionScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     --------
     >>> import numpy as np
     >>> from sparsecluster import ExpressionScaler
-    >>> counts = np.array([[0.0, 10.0, 100.0], [5.0, 50.0, 500.0]])
-    >>> scaler = ExpressionScaler().fit(counts)
-    >>> scaler.log_, scaler.transform(counts).mean(axis=1).round(6).tolist()
+    >>> intensities = np.array([[0.5, 10.0, 100.0], [5.5, 50.0, 500.0]])
+    >>> scaler = ExpressionScaler().fit(intensities)
+    >>> scaler.log_, scaler.transform(intensities).mean(axis=1).round(6).tolist()
     (True, [0.0, 0.0])
     >>> import scipy.sparse
     >>> cells = scipy.sparse.csr_array([[0, 3, 1], [0, 6, 2]])
@@ -83,7 +99,7 @@ class ExpressionScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         return tags
 
     def fit(self, X: Any, y: None = None) -> Self:
-        """Decide whether to take logarithms.
+        """Decide by the values what to do with them.
 
         Parameters
         ----------
@@ -105,7 +121,9 @@ class ExpressionScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         low, high = np.nan_to_num(seen.low), np.nan_to_num(seen.high)
         is_long = self.log == "auto" and low < 0 and high > LARGEST_LOG and not seen.is_sparse
         self.clip_ = bool(is_long and np.nanmedian(in_all(skewness, joined_rows)) > LEAST_SKEWNESS)
-        self.log_ = bool((low >= 0 or self.clip_) and (high > LARGEST_LOG or (seen.is_sparse and seen.is_whole)))
+        is_whole = seen.is_whole and low >= 0
+        is_mostly_zero = seen.is_sparse or seen.zeros > MOST_ZEROS * seen.observed
+        self.log_ = bool((low >= 0 or self.clip_) and (high > LARGEST_LOG or (is_whole and is_mostly_zero)))
         if self.log != "auto":
             self.log_ = bool(self.log)
         if self.log_ and low < 0 and not self.clip_:
@@ -113,10 +131,10 @@ class ExpressionScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
                 f"log=True requires values of at least 0; the smallest is {low:.4g}. Use log=False if the values are "
                 "logarithms already."
             )
-        self.total_ = None
-        if seen.is_sparse and self.log_:
-            totals = seen.totals[seen.totals > 0]
-            self.total_ = float(np.median(totals)) if totals.size else 1.0
+        is_counts = self.log_ and (seen.is_sparse or is_whole)
+        totals = seen.totals[seen.totals > 0]
+        self.total_ = None if not is_counts else float(np.median(totals)) if totals.size else 1.0
+        self.center_ = bool(not seen.is_sparse and not (is_counts and is_mostly_zero))
         return self
 
     def _at_once(self, X: Any) -> Callable[..., Any]:
@@ -144,8 +162,8 @@ class ExpressionScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         Returns
         -------
         X_scaled : ndarray, sparse matrix or DataFrame of shape (n_samples, n_features)
-            Scaled samples; sparse if X is, a DataFrame if X is one of pandas, and a Dask collection, computed when it
-            is needed, if X is one.
+            Scaled samples; sparse if X is, unless they are centered, a DataFrame if X is one of pandas, and a Dask
+            collection, computed when it is needed, if X is one.
         """
         check_is_fitted(self)
         if is_collection(X):
@@ -153,28 +171,27 @@ class ExpressionScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             return mapped(X, self.transform)
         table = self._read(X, reset=False).astype(np.float64)
         is_sparse = scipy.sparse.issparse(table)
+        if is_sparse and self.center_:
+            # Dense tables were seen in fit.
+            table, is_sparse = table.toarray(), False
         values = table.data if is_sparse else table
         if self.log_ and not self.clip_ and values.size and np.nanmin(values) < 0:
             raise ValueError(
                 "Logarithms were taken in fit, but some of the new values are below 0. Pass values on the same "
                 "scale as in fit."
             )
+        if self.total_ is not None:
+            totals = totals_of(table)
+            factors = self.total_ / np.where(totals > 0, totals, 1.0)
+            values = values * (np.repeat(factors, np.diff(table.indptr)) if is_sparse else factors[:, None])
+        if self.log_:
+            values = np.log2(1.0 + (np.maximum(values, 0.0) if self.clip_ else values))
         if is_sparse:
-            return self._scaled_counts(table)
-        scaled = scaled_samples(self._logged(table))
+            scaled = table.copy()
+            scaled.data = values
+            return scaled
+        scaled = scaled_samples(values) if self.center_ else values
         return type(X)(scaled, index=X.index, columns=X.columns) if hasattr(X, "iloc") else scaled
-
-    def _logged(self, table: Floats) -> Floats:
-        return np.log2(1.0 + (np.maximum(table, 0.0) if self.clip_ else table)) if self.log_ else table
-
-    def _scaled_counts(self, table: Any) -> Any:
-        if not self.log_:
-            return table
-        totals = np.asarray(table.sum(axis=1)).ravel()
-        factors = (1.0 if self.total_ is None else self.total_) / np.where(totals > 0, totals, 1.0)
-        scaled = table.copy()
-        scaled.data = np.log2(1.0 + scaled.data * np.repeat(factors, np.diff(scaled.indptr)))
-        return scaled
 
     def _read(self, X: Any, reset: bool) -> Any:
         try:
@@ -186,18 +203,110 @@ class ExpressionScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             refuse_words(type(self).__name__, X)
             raise
 
+    def describe(self) -> str:
+        """Tell in words what is done to the values.
+
+        Returns
+        -------
+        words : str
+            What is done, without a full stop.
+
+        Examples
+        --------
+        >>> from sparsecluster import ExpressionScaler
+        >>> ExpressionScaler().fit([[0.5, 3.5], [1.5, 0.5]]).describe()
+        'each sample was centered and scaled'
+        """
+        check_is_fitted(self)
+        size = "the values are counts, so each sample was divided by its size factor (its total over the median total"
+        steps = {
+            "negative values were set to 0": self.clip_,
+            f"{size}, {self.total_ or 0.0:,.6g})": self.total_ is not None,
+            "the values were transformed by log2(1 + x)": self.log_,
+            "each sample was centered and scaled": self.center_,
+        }
+        *others, last = [words for words, is_done in steps.items() if is_done] or [
+            "the values are no counts, so they were left unchanged"
+        ]
+        return f"{', '.join(others)}, and {last}" if others else last
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what was decided in `fit` as a dictionary, which can be written to a file.
+
+        Returns
+        -------
+        state : dict
+            The attributes `log_`, `clip_`, `total_` and `center_` by their names without the underscore.
+
+        Examples
+        --------
+        >>> from sparsecluster import ExpressionScaler
+        >>> ExpressionScaler().fit([[0.5, 3.5], [1.5, 0.5]]).to_dict()
+        {'log': False, 'clip': False, 'total': None, 'center': True}
+        """
+        check_is_fitted(self)
+        return {"log": self.log_, "clip": self.clip_, "total": self.total_, "center": self.center_}
+
+    @classmethod
+    def from_dict(cls, state: Mapping[str, Any], X: Any) -> Self:
+        """Return a transformer that treats new samples as `to_dict` says.
+
+        Parameters
+        ----------
+        state : mapping
+            Dictionary that `to_dict` returned. Those of older versions may lack entries.
+        X : array-like, sparse matrix, data frame or Dask collection of shape (n_samples, n_features)
+            Samples to transform, whose columns are those of `fit`.
+
+        Returns
+        -------
+        scaler : ExpressionScaler
+            Fitted transformer.
+
+        Examples
+        --------
+        >>> from sparsecluster import ExpressionScaler
+        >>> counts = [[0, 0, 3, 1], [0, 0, 6, 2], [9, 0, 0, 0]]
+        >>> state = ExpressionScaler().fit(counts).to_dict()
+        >>> ExpressionScaler.from_dict(state, counts[:1]).transform(counts[:1]).round(2).tolist()
+        [[0.0, 0.0, 2.81, 1.58]]
+        """
+        scaler = cls()
+        is_sparse = scipy.sparse.issparse(X)
+        if is_collection(X):
+            given_names(scaler, X, reset=True)
+            is_sparse = Collection.of(X).is_sparse
+        else:
+            validate_data(scaler, X, reset=True, skip_check_array=True)
+        scaler.log_, scaler.clip_, scaler.total_ = state["log"], state.get("clip", False), state.get("total")
+        # Older versions centered dense tables only, none of which had a total.
+        scaler.center_ = state.get("center", scaler.total_ is None and not is_sparse)
+        return scaler
+
 
 class Values(NamedTuple):
     """What is known of all values of a table.
 
-    Whether zeros are not stored, the extremes (NaN if there are none), whether all are whole numbers, and the totals of
-    the samples.
+    Attributes
+    ----------
+    is_sparse : bool
+        Whether zeros are not stored.
+    low, high : float
+        The extremes; NaN if there are no values.
+    is_whole : bool
+        Whether all are whole numbers.
+    zeros, observed : int
+        How many of the stored values are zero, and how many are not missing.
+    totals : ndarray of shape (n_samples,)
+        Totals of the samples.
     """
 
     is_sparse: bool
     low: float
     high: float
     is_whole: bool
+    zeros: int
+    observed: int
     totals: Floats
 
 
@@ -206,10 +315,15 @@ def values_seen(table: Any) -> Values:
     is_sparse = scipy.sparse.issparse(table)
     values = table.data if is_sparse else table
     low, high = (float(extreme.reduce(values, axis=None, initial=np.nan)) for extreme in (np.fmin, np.fmax))
-    # The others are needed for sparse tables only.
-    is_whole = is_sparse and bool((values == np.round(values)).all())
-    totals = np.asarray(table.astype(np.float64).sum(axis=1)).ravel() if is_sparse else np.empty(0)
-    return Values(is_sparse, low, high, is_whole, totals)
+    flat = values.reshape(-1) if values.flags.c_contiguous else values.T.reshape(-1)
+    is_whole = not max(abs(low), abs(high)) > LARGEST_WHOLE and all(
+        bool((np.isnan(part) | (part == np.round(part))).all())
+        for part in (flat[first : first + AT_ONCE] for first in range(0, flat.size, AT_ONCE))
+    )
+    zeros, observed = flat.size - np.count_nonzero(flat), flat.size - int(np.count_nonzero(np.isnan(flat)))
+    # Totals are needed of counts only.
+    totals = totals_of(table) if is_sparse or is_whole else np.zeros(table.shape[0])
+    return Values(is_sparse, low, high, is_whole, zeros, observed, totals)
 
 
 def joined_values(one: Values, other: Values) -> Values:
@@ -219,6 +333,8 @@ def joined_values(one: Values, other: Values) -> Values:
         float(np.fmin(one.low, other.low)),
         float(np.fmax(one.high, other.high)),
         one.is_whole and other.is_whole,
+        one.zeros + other.zeros,
+        one.observed + other.observed,
         joined_rows(one.totals, other.totals),
     )
 
@@ -226,6 +342,15 @@ def joined_values(one: Values, other: Values) -> Values:
 def joined_rows(one: Floats, other: Floats) -> Floats:
     """The numbers of the samples of two neighboring blocks."""
     return np.concatenate([one, other])
+
+
+def totals_of(table: Any) -> Floats:
+    """The total of every sample; if some of its values are missing, that of the others in proportion."""
+    is_sparse = scipy.sparse.issparse(table)
+    if is_sparse:
+        return np.asarray(table.astype(np.float64).sum(axis=1)).ravel()
+    observed = table.shape[1] - np.isnan(table).sum(axis=1)
+    return np.asarray(np.nansum(table, axis=1, dtype=np.float64) * (table.shape[1] / np.maximum(observed, 1)))
 
 
 def skewness(table: Floats) -> Floats:
@@ -243,6 +368,64 @@ def scaled_samples(table: Floats) -> Floats:
     table = table - np.where(seen, table, 0.0).sum(axis=1, keepdims=True) / counts
     spread = np.sqrt((np.where(seen, table, 0.0) ** 2).sum(axis=1, keepdims=True) / counts)
     return np.asarray(table / np.where(spread > 0, spread, 1.0))
+
+
+# ---------------------------------------------------------------- whether a table needs this
+
+
+# Tables with fewer columns are not taken for counts of genes.
+LEAST_GENES = 500
+# The samples of a table that are looked at.
+MOST_LOOKED_AT = 100
+# The largest count is at least so many times the mean of those that are not zero. Answers and pixels have an upper end.
+LEAST_TAIL = 10.0
+# Large totals are at least so many times small ones.
+LEAST_RATIO = 1.5
+
+
+def looks_like_counts(X: Any) -> bool:
+    """Return whether a table looks like counts of genes, whose totals should not decide about the clusters.
+
+    That is, it has at least 500 columns, all values are whole numbers of at least 0, the largest ones are far above the
+    mean of those that are not zero, and the totals of the samples are very different. At most 100 samples are looked
+    at.
+
+    Parameters
+    ----------
+    X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+        Table. A Dask collection is not looked at, and the answer is False.
+
+    Returns
+    -------
+    answer : bool
+        Whether the values look like counts.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sparsecluster.preprocessing import looks_like_counts
+    >>> rng = np.random.default_rng(0)
+    >>> levels, depth = rng.lognormal(0, 2, size=600), rng.lognormal(0, 0.5, size=(40, 1))
+    >>> looks_like_counts(rng.poisson(levels * depth)), looks_like_counts(rng.integers(6, size=(40, 600)))
+    (True, False)
+    """
+    if is_collection(X) or len(np.shape(X)) != 2 or np.shape(X)[1] < LEAST_GENES or not np.shape(X)[0]:
+        return False
+    places = np.unique(np.linspace(0, np.shape(X)[0] - 1, MOST_LOOKED_AT).astype(np.intp))
+    if hasattr(X, "tocsr"):
+        some = X.tocsr()[places].toarray()
+    else:
+        if not all(getattr(each, "kind", "O") in "iuf" for each in getattr(X, "dtypes", [])):
+            return False
+        some = X.iloc[places].to_numpy() if hasattr(X, "iloc") else np.asarray(X)[places]
+    if some.dtype.kind not in "iuf":
+        return False
+    seen = values_seen(some.astype(np.float64))
+    if not (seen.is_whole and seen.low >= 0 and seen.observed > seen.zeros):
+        return False
+    mean = np.nansum(some, dtype=np.float64) / (seen.observed - seen.zeros)
+    few, many = np.quantile(seen.totals, [0.05, 0.95])
+    return bool(seen.high >= LEAST_TAIL * mean and many >= LEAST_RATIO * few)
 
 
 # The parameters of SAS clustering that suit gene expression data. Genes are not standardized, because those that vary

@@ -78,28 +78,23 @@ def prepared(X: Any, preset: Mapping[str, Any] | None) -> Any:
         return X
     from ..preprocessing import ExpressionScaler
 
-    scaler = ExpressionScaler().fit(X)
-    scaler.log_, scaler.clip_, scaler.total_ = preset["log"], preset.get("clip", False), preset.get("total")
-    return scaler.transform(X)
+    return ExpressionScaler.from_dict(preset, X).transform(X)
+
+
+COUNTS = (
+    "The values look like counts, and the totals of the samples are very different, so that the clusters may reflect "
+    "the totals. If these are counts of genes, use --preset expression."
+)
 
 
 def preset_of(word: str | None, X: Any) -> tuple[dict[str, Any] | None, list[str]]:
-    """Return what a preset does to this table, as a dictionary and as notes."""
-    if word is None:
-        return None, []
-    from .._blocks.collections import Collection, is_collection
-    from ..preprocessing import ExpressionScaler
+    """Return what a preset does to this table, as a dictionary and as notes; without one, a note if one is needed."""
+    from ..preprocessing import ExpressionScaler, looks_like_counts
 
+    if word is None:
+        return None, [COUNTS] if looks_like_counts(X) else []
     scaler = ExpressionScaler().fit(X)
-    below = "negative values were set to 0, and " if scaler.clip_ else ""
-    if hasattr(X, "tocsr") or (is_collection(X) and Collection.of(X).is_sparse):
-        counts = "each sample was scaled to the same total, and the values were transformed by log2(1 + x)"
-        told = counts if scaler.log_ else "the values are no counts, so they were left unchanged"
-    else:
-        logged = "the values were transformed by log2(1 + x), and " if scaler.log_ else ""
-        told = f"{below}{logged}each sample was centered and scaled"
-    preset = {"name": word, "log": scaler.log_, "clip": scaler.clip_, "total": scaler.total_}
-    return preset, [f"Preset expression: {told}. Genes were not scaled."]
+    return {"name": word, **scaler.to_dict()}, [f"Preset {word}: {scaler.describe()}. Genes were not scaled."]
 
 
 def say(text: str, quiet: bool, *, stands_out: bool = False) -> None:

@@ -15,8 +15,9 @@ from .arrow import feather, floats_of, opened_parquet, parquet, parquet_blocks, 
 from .blocks import Blocks
 from .cells import MISSING
 from .limits import FileError, check_held
-from .matrices import array_blocks, h5ad, matrix_market, numpy
+from .matrices import array_blocks, h5ad, numpy
 from .sources import CHUNK, OPENERS, PACKED, Source
+from .tenx import folder, hdf5, matrix_market
 from .text import repeated, telling, text_blocks, text_frame, tidied
 
 # ---------------------------------------------------------------- text and Excel
@@ -107,12 +108,15 @@ READERS: dict[str, Reader] = {
     **dict.fromkeys((".feather", ".arrow"), feather),
     **dict.fromkeys((".npy", ".npz"), numpy),
     ".h5ad": h5ad,
+    ".h5": hdf5,
     ".mtx": matrix_market,
 }
 
 
 def reader_for(source: Source) -> Reader:
-    """Return the function that reads a file, by its extension; other files are read as text."""
+    """Return the function that reads a folder, or a file by its extension; other files are read as text."""
+    if source.path and source.path.is_dir():
+        return folder
     suffixes = [suffix.lower() for suffix in source.path.suffixes] if source.path else []
     if suffixes and suffixes[-1] in PACKED:
         raise FileError(f"{source.name}: compressed files must end in .gz, .bz2 or .xz. Decompress the file first.")

@@ -1,12 +1,10 @@
-"""Reading arrays and matrices: NumPy, H5AD and Matrix Market files."""
+"""Reading arrays and matrices: NumPy and H5AD files."""
 
 from __future__ import annotations
 
 import io
 import math
 import zipfile
-from collections import Counter
-from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
@@ -18,8 +16,6 @@ from ._hdf5 import check_readable
 from ._shared import Matrix, Options, Table, read_with
 from .blocks import ArrayBlocks
 from .limits import FileError, check_held
-from .lines import decoded
-from .market import read_market
 from .sources import Source
 
 HEADERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
@@ -154,52 +150,3 @@ def check_stored(file: Any, source: Source, parts: tuple[str, ...] = ("X", "obs"
             check_held(claimed, most, source.name, f"an array {each.name} of shape {each.shape}")
             needed += limits.COPIES * claimed + limits.NAME * math.prod(each.shape) * each.dtype.hasobject
     source.check(needed)
-
-
-def matrix_market(source: Source, options: Options) -> Matrix:
-    """Read a Matrix Market file. In the 10x Genomics format, genes are in rows, and the names are in separate files."""
-    import pandas as pd
-
-    matrix: Any = read_market(source)
-    words = (("genes", "features"), ("barcodes", "cells"))
-    genes, cells = (_beside(source, each, count) for each, count in zip(words, matrix.shape, strict=True))
-    in_rows = genes is not None or cells is not None
-    if not in_rows:
-        cells, genes = (_beside(source, each, count) for each, count in zip(words[::-1], matrix.shape, strict=True))
-    X = matrix.T.tocsc() if in_rows else matrix
-    n, p = X.shape
-    notes = ["The matrix is transposed: it has genes in rows, as in the 10x Genomics format."] if in_rows else []
-    about = pd.DataFrame(index=pd.RangeIndex(n))
-    return Matrix(X, cells or DefaultNames(n, ""), genes or DefaultNames(p), about, notes)
-
-
-def _beside(source: Source, words: tuple[str, ...], count: int) -> list[str] | None:
-    """Return the names in a file next to the matrix, if there is one with the right number of lines."""
-    folder = source.path.parent if source.path else Path()
-    for word in words:
-        for file in (folder / f"{word}.tsv", folder / f"{word}.tsv.gz", folder / f"{word}.txt"):
-            if file.is_file():
-                content = Source(str(file), file, source.limit).read(limits.TEXT_WORD)
-                if content.count(b"\n") in (count, count - 1):
-                    rows = [line.split("\t") for line in decoded(content, str(file), None).splitlines()]
-                    if len(rows) == count:
-                        return unique([row[1] if len(row) > 1 else row[0] for row in rows])
-    return None
-
-
-def unique(names: list[str]) -> list[str]:
-    """Append a number to each name that occurred before, so that all names are different.
-
-    >>> unique(["a", "b", "a"])
-    ['a', 'b', 'a-1']
-    """
-    taken, seen, made = set(names), Counter[str](), []
-    for name in names:
-        number = seen[name]
-        new = name
-        while number and (new := f"{name}-{number}") in taken:
-            number += 1
-        taken.add(new)
-        seen[name] = number + 1
-        made.append(new)
-    return made

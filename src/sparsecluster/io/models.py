@@ -290,10 +290,11 @@ def _line(text: object) -> str:
 
 
 def _is_preset(preset: dict[str, Any]) -> bool:
-    """Whether a preset says how samples are prepared. Older files have only `log`."""
-    log, clip, total = preset.get("log"), preset.get("clip", False), preset.get("total")
+    """Whether a preset says how samples are prepared. Older files have only `log`, or no `center`."""
+    said = (preset.get("log"), preset.get("clip", False), preset.get("center", False))
+    total = preset.get("total")
     is_total = total is None or (isinstance(total, float) and 0 < total < float("inf"))
-    return isinstance(log, bool) and isinstance(clip, bool) and is_total
+    return all(isinstance(each, bool) for each in said) and is_total
 
 
 def _restored(entry: dict[str, Any]) -> SavedModel:
@@ -314,7 +315,7 @@ def _restored(entry: dict[str, Any]) -> SavedModel:
     )
     must(
         preset is None or (isinstance(preset, dict) and _is_preset(preset)),
-        "preset must be null or an object with booleans `log` and `clip` and a positive number or null `total`",
+        "preset must be null or an object with booleans `log`, `clip`, `center` and a positive number or null `total`",
     )
     dates = entry.get("dates")
     must(

@@ -26,7 +26,7 @@ from ._parts_text import is_packed, open_text
 from ._parts_zarr import is_zarr, open_zarr
 from ._shared import Options
 from .limits import FileError, TooLargeError, check_memory, memory_limit
-from .sources import source_of
+from .sources import matrices_in, source_of
 from .tables import TRUTH_NOTE, Loaded, checked_columns, known_columns, read_table
 
 if TYPE_CHECKING:
@@ -42,6 +42,7 @@ OPEN: dict[str, Callable[[Sequence[str], Options, int], Opened]] = {
 CELLS = ".h5ad"
 # Files in a folder of parts that hold no rows begin with these.
 NO_PARTS = (".", "_")
+PATTERN = "Give a pattern for the parts, such as '{}/*/*.parquet'"
 
 
 class Parts(NamedTuple):
@@ -110,8 +111,14 @@ class Parts(NamedTuple):
 
 
 def are_parts(given: Sequence[str]) -> bool:
-    """Whether names stand for parts: several of them, a folder, or a pattern that is not the name of a file."""
-    return len(given) > 1 or Path(given[0]).is_dir() or (glob.has_magic(given[0]) and not Path(given[0]).exists())
+    """Whether names stand for parts: several of them, a folder, or a pattern that is not the name of a file.
+
+    A folder with a matrix of counts is a table of its own.
+    """
+    first = Path(given[0])
+    if len(given) == 1 and first.is_dir():
+        return not matrices_in(first)
+    return len(given) > 1 or (glob.has_magic(given[0]) and not first.exists())
 
 
 def read_or_open(
@@ -305,13 +312,15 @@ def files_of(given: Sequence[str]) -> list[str]:
 
 def files_in(folder: Path) -> list[str]:
     """The parts in a folder."""
+    if matrices_in(folder):
+        raise FileError(
+            f"{folder} has a matrix of counts, so it cannot be one of several parts. Give this folder alone."
+        )
     held = sorted(path for path in folder.iterdir() if not path.name.startswith(NO_PARTS))
     inner = next((path for path in held if path.is_dir() and not is_zarr(path)), None)
     if inner is not None:
-        raise FileError(
-            f"{folder} holds another folder, {inner.name}. Give a pattern for the parts, such as "
-            f"'{folder}/*/*.parquet'."
-        )
+        advice = "Give that folder, which has a matrix of counts" if matrices_in(inner) else PATTERN.format(folder)
+        raise FileError(f"{folder} holds another folder, {inner.name}. {advice}.")
     if not held:
         raise FileError(f"{folder} is a folder without parts. Give a folder or a pattern that has some.")
     return list(map(str, held))

@@ -1,4 +1,4 @@
-"""What is read: regular files, compressed or not, pipes and standard input, none of them further than memory allows."""
+"""What is read: files, compressed or not, folders of counts, pipes, standard input, no further than memory allows."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import gzip
 import io
 import lzma
 import os
+import re
 import stat
 import sys
 import zlib
@@ -30,6 +31,8 @@ NOT_READ = {
     stat.S_IFSOCK: "is a socket. Give the name of a file.",
     stat.S_IFBLK: "is a disk, not a file on it. Give the name of a file.",
 }
+# The end of the name of a matrix of counts, whose folder has the names of its genes and cells as well.
+MATRIX = re.compile(r"matrix\.mtx(\.gz)?$", re.IGNORECASE)
 CHUNK = 2**20
 # The length at which the name of a file is truncated in messages.
 LONGEST_NAME = 200
@@ -43,7 +46,7 @@ class Source(NamedTuple):
     name : str
         Its name in messages.
     path : Path or None
-        The file; None for standard input.
+        The file, or a folder with a matrix of counts; None for standard input.
     limit : int
         The memory that reading may take, in bytes.
     """
@@ -128,6 +131,14 @@ class Source(NamedTuple):
             )
 
 
+def matrices_in(folder: Path) -> list[Path]:
+    """The matrices of counts in a folder, in order of their names."""
+    try:
+        return sorted(path for path in folder.iterdir() if MATRIX.search(path.name) and not path.name.startswith("."))
+    except OSError:
+        return []
+
+
 def source_of(given: str | Path, limit: int) -> Source:
     """Return the source that a name stands for, "-" being standard input, after a check that it can be read."""
     if str(given) == "-":
@@ -143,6 +154,6 @@ def source_of(given: str | Path, limit: int) -> Source:
     except (OSError, ValueError) as error:
         raise FileError(f"{name} cannot be read: {getattr(error, 'strerror', None) or error}.") from None
     refused = NOT_READ.get(stat.S_IFMT(status.st_mode))
-    if refused:
+    if refused and not matrices_in(path):
         raise FileError(f"{name} {refused}")
     return Source(name, path, limit)

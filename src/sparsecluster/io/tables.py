@@ -68,14 +68,16 @@ def read_table(
 ) -> Loaded:
     r"""Read a table with samples in rows and features in columns.
 
-    The format is recognized by the extension of the file. Files without a known extension are read as text. Columns
-    that number the rows, such as customer_id, and text in which nearly every value is different are not features, and
-    text in which all values are dates is read as dates; notes say so.
+    The format is recognized by the extension of the file. Files without a known extension are read as text, and those
+    with the extension .h5 are HDF5 files of 10x Genomics.
+
+    Columns that number the rows, such as customer_id, and text in which nearly every value is different are not
+    features, and text in which all values are dates is read as dates; notes say so.
 
     Parameters
     ----------
     source : str or Path
-        File to read, or "-" for standard input.
+        File to read, folder of 10x Genomics (matrix.mtx, features.tsv and barcodes.tsv), or "-" for standard input.
     id_column : str, default=None
         Column with the names of the samples; by default, the first column if it has a different text in every row, or
         numbers the rows.
