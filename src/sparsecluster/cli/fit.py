@@ -135,6 +135,7 @@ def fit(
     """
     from .._utils.checks import check_choice
     from .._utils.folders import check_place
+    from .._utils.progress import announce
     from ..inspection import inspect
     from ..inspection.agreement import in_clusters
     from ..io.limits import memory_limit
@@ -165,6 +166,7 @@ def fit(
     estimator = _estimator(method, clusters_of(clusters), asked, given, preset)
     check_place(out, FIT, force)
     with cluster(scheduler, jobs), ExitStack() as stack:
+        announce(READING)
         loaded = load_or_open(
             data,
             id_=id_,
@@ -189,6 +191,7 @@ def fit(
             raise ValueError(IN_BLOCKS)
         preparation, told = preset_of(preset, loaded.X)
         evidence, plan = None, None
+        announce(FITTING)
         if parts is not None:
             parts = parts._replace(X=prepared(parts.X, preparation))
             found, view, warned, journal = fit_parts(estimator, parts, preparation)
@@ -198,12 +201,14 @@ def fit(
             found, reading, warned, journal = _fitted(estimator, prepared(tables.pop(), preparation))
             view = inspect(found, reading, loaded.ids, loaded.names)
             plan = plan_of(assess, found, view.n_samples, len(view.names))
+            announce(ASSESSING)
             evidence, refused = assessment_of(found, reading, plan, seed)
             warned += refused
         if journal.n_reused and not quiet:
             tell(
                 f"This fit was interrupted before; {journal.n_reused} of its finished steps were used again.", err=True
             )
+        announce(WRITING)
         notes = [*loaded.notes, *told, *warned]
         title = "Sparse clustering" if data == ["-"] else f"Clusters in {Path(data[0]).name}"
         result = summarize(view, title=title, notes=notes, command=command_line(), assessment=evidence)
@@ -240,6 +245,8 @@ def fit(
     say(f"The results were written to {out}: {', '.join(file.name for file in files)}.", quiet)
 
 
+# The stages of the command, as they are announced to whoever listens to its progress.
+READING, FITTING, ASSESSING, WRITING = "reading the table", "fitting", "assessing the clusters", "writing the results"
 # The numbers of a result that are printed as JSON.
 SHORT = ("n_samples", "n_features", "n_chosen", "sizes", "n_outliers", "explained", "warnings")
 # Options whose names are not those of the parameters, and the values of options that were not given.
