@@ -48,7 +48,7 @@ def chosen_by(out):
 
 
 @pytest.mark.parametrize("seed", [0, 7])
-@pytest.mark.parametrize("options", [(), ("--preset", "expression"), ("--no-standardize", "--metric", "f3=manhattan")])
+@pytest.mark.parametrize("options", [(), ("--preset", "expression"), ("--no-standardize", "--metric", "f3=hamming")])
 def test_compare_finds_what_fit_finds(tmp_path, file, seed, options):
     done("fit", file, "-k", 3, "--seed", seed, *options, "--no-report", "--no-assess", "-q", "-o", tmp_path / "out")
     methods = ("--methods", "sas,sparse-kmeans", "--repeats", 2)

@@ -230,7 +230,7 @@ def describe_numbers(values: npt.NDArray[Any], names: Sequence[str], metric: str
         some = slice(first, first + step)
         block = np.asarray(values[:, some], dtype=np.float64)
         is_known = ~np.isnan(block)
-        at, known = is_known.argmax(axis=0), is_known.any(axis=0)
+        at, known = is_known.argmax(axis=0), np.asarray(is_known.any(axis=0))
         found = block[at, np.arange(at.size)]
         # Missing values are sorted to the end.
         block = np.sort(block, axis=0)
