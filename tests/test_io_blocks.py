@@ -81,7 +81,7 @@ WRITTEN = {
 def few(monkeypatch):
     """Tables of more than 10 rows count as long, and blocks have few rows."""
     monkeypatch.setattr(formats, "MOST_AT_ONCE", 10)
-    monkeypatch.setattr("sparsecluster.io.tables.MOST_AT_ONCE", 10)
+    monkeypatch.setattr("sparsecluster.io.streams.MOST_AT_ONCE", 10)
     monkeypatch.setattr(cells, "BLOCK_CELLS", 40)
     monkeypatch.setattr("sparsecluster.io.blocks.BLOCK_VALUES", 40)
     monkeypatch.setattr("sparsecluster.io.arrow.BLOCK_VALUES", 40)
