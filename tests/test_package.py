@@ -203,6 +203,38 @@ def test_progress_is_silent_about_what_is_soon_done(screen):
     assert shown(screen(watched=True, patience=1e6), "auto") == [""]
 
 
+@pytest.fixture
+def heard():
+    """What a listener is told while a test runs."""
+    told = []
+    progress.listen(lambda *what: told.append(what))
+    yield told
+    progress.listen(None)
+
+
+def test_a_listener_hears_of_every_stage_from_its_start_where_nobody_watches(screen, heard):
+    silent = screen(watched=False, patience=1e6)
+    progress.announce("reading")
+    shown(silent, "auto")
+    assert heard[0] == ("reading", 0, 0, None)
+    assert [(what, done, total) for what, done, total, _ in heard[1:]] == [("copies", n, 4) for n in range(5)]
+    assert heard[1][3] is None
+    assert heard[2][3] > heard[4][3] > heard[5][3] == 0.0
+    assert silent.lines() == [""]
+
+
+def test_a_listener_is_not_told_of_every_step_but_of_every_stage(heard):
+    for what in ("copies", "halves"):
+        assert len(list(Progress("auto").track(range(1000), what, 1000))) == 1000
+    assert [what for what, done, *_ in heard if not done] == ["copies", "halves"]
+    assert len(heard) < 20
+
+
+def test_a_listener_hears_nothing_of_what_is_silenced(heard):
+    assert len(list(Progress(False).track(range(3), "fits within fits", 3))) == 3
+    assert heard == []
+
+
 # ---------------------------------------------------------------- kernels
 
 

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from .._utils.csv import ROWS_AT_A_TIME, as_csv, csv_parts
+from .._utils.csv import ROWS_AT_A_TIME, as_csv, csv_parts, frame_csv
 from .._utils.folders import Kind, holds_parts
 
 if TYPE_CHECKING:
     from ..evidence import Assessment
     from ..inspection import View
+    from ..io.parts import Parts
 
 
 CURVES = ("n_clusters", "gap", "bic", "instability", "components", "core")
@@ -52,18 +53,16 @@ PREDICT = Kind("predict", (), holds_parts, "")
 COMPARE = Kind("compare", COMPARE_FILES, is_comparison)
 
 
-def labels_table(view: View, assessment: Assessment | None = None) -> Iterator[str]:
+def labels_table(found: Any, view: View, assessment: Assessment | None = None) -> Iterator[str]:
     """Yield the parts of a table with one row per sample.
 
-    The columns are the id, the cluster, and -1 if the sample is in none; for methods with distances, the distance to
-    the cluster, the second-best cluster and the silhouette; the outlier score, if samples could be left out; and, if
-    the fit was assessed, how often the sample keeps its cluster, and the cluster in which it is otherwise.
+    The columns are the id, the cluster, and -1 if the sample is in none; those of `Places.columns`; the outlier score,
+    if samples could be left out; and, if the fit was assessed, how often the sample keeps its cluster, and the cluster
+    in which it is otherwise.
     """
-    placed, columns = view.places_of_samples(), {"cluster": view.labels}
-    if placed is not None:
-        columns["distance"] = np.round(placed.distance, 6)
-        columns["second_cluster"] = placed.second
-        columns["silhouette"] = np.round(placed.silhouette, 6)
+    from ..inspection.places import places_among
+
+    columns = places_among(view.labels, view.places_of_samples(), getattr(found, "memberships_", None)).columns()
     if view.outlier_scores is not None:
         columns["outlier_score"] = np.round(view.outlier_scores, 6)
     if assessment is not None:
@@ -112,3 +111,54 @@ def features_table(view: View, assessment: Assessment | None = None) -> str:
     for c, center in enumerate(() if view.centers is None else view.centers):
         columns[f"cluster_{c}"] = center[order].tolist()
     return as_csv(list(columns), zip(*columns.values(), strict=True))
+
+
+# ---------------------------------------------------------------- all files of a fit
+
+
+def write_results(
+    out: Path,
+    found: Any,
+    view: View,
+    result: dict[str, Any],
+    preset: dict[str, Any] | None,
+    report: bool,
+    parts: Parts | None = None,
+    evidence: Assessment | None = None,
+    dates: Mapping[str, str] | None = None,
+) -> list[Path]:
+    """Write all files of a result into a new folder, which takes the place of an earlier result as a whole.
+
+    The labels of a table in parts are written in parts, and compared with the true groups while they are written.
+    """
+    from .._utils.files import write
+    from .._utils.folders import replaced
+    from ..io.curves import thinned
+    from ..io.models import ModelError, save_model
+    from ..report import report_page
+    from .assess import named_pairs
+    from .parts import put_fitted_labels
+
+    with replaced(out, FIT) as new:
+        if parts is None:
+            files = [write(new / "labels.csv", labels_table(found, view, evidence))]
+            if view.alternatives:
+                files.append(write(new / "alternatives.csv", alternatives_table(view)))
+        else:
+            files = [new / LABELS]
+            result |= put_fitted_labels(new / LABELS, found, parts)
+        files.append(write(new / "features.csv", features_table(view, evidence)))
+        if evidence is not None and evidence.pairs.features:
+            files.append(write(new / "pairs.csv", frame_csv(named_pairs(evidence, view), index=False)))
+        files += [
+            write(new / CURVE_FILES[name], frame_csv(thinned(each).frame())) for name, each in view.curves.items()
+        ]
+        try:
+            # A matrix has no column names. With the names from the file, `predict` can find the columns in new tables.
+            files.append(save_model(found, new / "model.json", preset=preset, names=view.names, dates=dates))
+        except ModelError as error:
+            result["notes"].append(f"model.json was not written. {error}")
+        files.append(write(new / "summary.json", json.dumps(result, ensure_ascii=False, allow_nan=False)))
+        if report:
+            files.append(write(new / "report.html", report_page(result)))
+    return [out / file.name for file in files]

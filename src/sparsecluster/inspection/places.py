@@ -71,10 +71,9 @@ class Places(NamedTuple):
             "cluster" and, if they are known, "distance", "second_cluster" and "silhouette"; for mixtures "probability",
             which is that of the cluster, and "second_cluster".
         """
-        probability = None if self.memberships is None else self.memberships.max(axis=1)
         known = {
             "cluster": self.labels,
-            "probability": probability,
+            "probability": _own(self.memberships, self.labels),
             "distance": self.distance,
             "second_cluster": self.second,
             "silhouette": self.silhouette,
@@ -131,14 +130,20 @@ def place_samples(estimator: Any, X: Any) -> Places:
         )
     clusters, values = estimator._kept.clusters, estimator._new_values(X)
     labels = estimator._assigned(values)
-    if hasattr(estimator, "predict_proba"):
-        memberships = clusters.memberships(values)
+    memberships = clusters.memberships(values) if hasattr(estimator, "predict_proba") else None
+    by_distance = memberships is None and isinstance(clusters, Profiles)
+    placed = places_by(squared_distances(clusters, values), labels) if by_distance else None
+    return places_among(labels, placed, memberships)
+
+
+def places_among(labels: Subset, placed: Placed | None, memberships: Floats | None) -> Places:
+    """Return the places of samples of which the distances, the probabilities or neither are known."""
+    if memberships is not None:
         others = memberships.copy()
         np.put_along_axis(others, memberships.argmax(axis=1)[:, None], -1.0, axis=1)
         return Places(labels, second=_unless(labels == OUTLIER, others.argmax(axis=1)), memberships=memberships)
-    if not isinstance(clusters, Profiles):
+    if placed is None:
         return Places(labels)
-    placed = places_by(squared_distances(clusters, values), labels)
     return Places(labels, placed.distance, _unless(np.isnan(placed.distance), placed.second), placed.silhouette)
 
 
@@ -162,6 +167,14 @@ def squared_distances(clusters: Profiles, values: Sequence[Any]) -> Floats:
     unknown = [np.isnan(each.distances(new)[:, 0]) for each, new in zip(clusters.columns, values, strict=True)]
     squared[np.all(unknown, axis=0)] = np.nan
     return squared
+
+
+def _own(memberships: Floats | None, labels: Subset) -> Floats | None:
+    """Return the probability of the cluster that each sample is in; NaN for samples in no cluster."""
+    if memberships is None:
+        return None
+    own = np.take_along_axis(memberships, np.maximum(labels, 0)[:, None], axis=1)[:, 0]
+    return np.where(labels == OUTLIER, np.nan, own)
 
 
 def _unless(unknown: npt.NDArray[np.bool_], clusters: Subset) -> Subset:

@@ -16,6 +16,15 @@ from .limits import FileError
 Use = Literal["id", "truth", "left out"]
 
 
+def divided(value: str, known: set[str]) -> list[str]:
+    """The names of columns in a value: the value itself if it is one, or else its parts between commas.
+
+    >>> divided("a,b", {"a", "b"}), divided("a,b", {"a,b", "a", "b"})
+    (['a', 'b'], ['a,b'])
+    """
+    return [value] if value in known else [name.strip() for name in value.split(",") if name.strip()]
+
+
 def among(words: str) -> frozenset[str]:
     """Words as a set."""
     return frozenset(words.split())
@@ -85,6 +94,18 @@ class Asked(NamedTuple):
     drop: tuple[str, ...] = ()
     keep: tuple[str, ...] = ()
     dates: tuple[str, ...] = ()
+
+    def among(self, names: Iterable[str]) -> Asked:
+        """The same with single names of columns, where several are separated by commas; the name of a column wins."""
+        known = {*names}
+        drop, keep = (
+            tuple(name for value in each for name in divided(value, known)) for each in (self.drop, self.keep)
+        )
+        dates: list[str] = []
+        for value in self.dates:
+            # The form of dates may have commas as well.
+            dates += [value] if value.rpartition("=")[0] in known else divided(value, known)
+        return self._replace(drop=drop, keep=keep, dates=tuple(dates))
 
     @property
     def named(self) -> set[str]:

@@ -235,7 +235,7 @@ def open_parts(
         if not opened.pieces:
             raise FileError(f"{files[0]} contains no data: the parts have no rows.")
         notes, names = list(opened.notes), list(map(str, opened.meta.columns))
-        known, asked = known_columns(like), Asked(id_column, truth, drop, keep, dates)
+        known, asked = known_columns(like), Asked(id_column, truth, drop, keep, dates).among(names)
         asked = checked_columns(asked, names, files[0], known)
         opened, forms = with_dates(opened, asked, known, files[0], notes)
         opened, roles, others = with_roles(opened, asked, notes)

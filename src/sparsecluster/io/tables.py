@@ -126,6 +126,7 @@ def read_table(
         raise FileError("Reading tables needs pandas. Install it with: pip install sparsecluster[tables]") from error
     given = reader_for(origin)(origin, options)
     if isinstance(given, Matrix):
+        drop = Asked(drop=drop).among(given.names).drop
         return _of_matrix(given, name, id_column, truth, drop, transpose)
     frame, notes = given.frame, given.notes
     if frame.shape[0] == 0 or frame.shape[1] == 0:
@@ -136,7 +137,7 @@ def read_table(
     asked = Asked(id_column, truth, drop, keep, dates)
     if transpose:
         return _turned(frame, asked, name, notes)
-    known = known_columns(like)
+    known, asked = known_columns(like), asked.among(frame.columns)
     asked = checked_columns(asked, list(frame.columns), name, known)
     forms = with_dates(frame, asked, known, name, notes)
     return _with_roles(frame, asked, forms, name, notes)
@@ -180,6 +181,8 @@ TRUTH_NOTE = "Column {} contains the true groups. It is used for comparison only
 
 def _turned(frame: Frame, asked: Asked, name: str, notes: list[str]) -> Loaded:
     """A table that has features in rows."""
+    words = {str(value) for column in text_columns(frame) for value in frame[column]}
+    asked = asked.among({*frame.columns, *words})
     for column, option in ((asked.id_column, "--id"), *((each, "--keep") for each in asked.keep)):
         if column is not None:
             check_column(frame.columns, column, name, option)
