@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from .._utils.text import one_line
-from .worker import ERRORS, OUTPUT
+from .worker import ERRORS, LIGHT, OUTPUT
 
 # Commands that run at the same time; others wait.
 MOST_RUNNING = 2
@@ -24,6 +24,7 @@ MOST_RUNNING = 2
 PATIENCE_SECONDS = 2.0
 # The longest line that a process writes is far shorter.
 LONGEST_LINE = 2**20
+SHOWN = ("key", "state", "phase", "what", "done", "total", "left", "error")
 QUEUED, RUNNING, DONE, FAILED, CANCELLED = "queued", "running", "done", "failed", "cancelled"
 KILLED = (
     "The computation was stopped from outside, most likely because the memory of this machine was used up. Close other "
@@ -44,6 +45,7 @@ class Job:
     # The report has an address of its own, from which nothing else can be guessed.
     report_key: str = field(default_factory=lambda: secrets.token_urlsafe(24))
     state: str = QUEUED
+    phase: str = ""
     what: str = ""
     done: int = 0
     total: int = 0
@@ -67,7 +69,7 @@ class Job:
     def progress(self) -> dict[str, Any]:
         """Return how far it is, for the page."""
         return {
-            **{name: getattr(self, name) for name in ("key", "state", "what", "done", "total", "left", "error")},
+            **{name: getattr(self, name) for name in SHOWN},
             "seconds": round(self.seconds, 1),
         }
 
@@ -89,12 +91,14 @@ class Pool:
 
     Parameters
     ----------
-    cache : Path
-        Folder for what interrupted fits leave behind, by which they continue if they are started again.
+    folder : Path
+        Folder for temporary files, and for what interrupted fits leave behind, by which they continue if they are
+        started again.
     """
 
-    def __init__(self, cache: Path) -> None:
-        self._environment = {**os.environ, "PYTHONUTF8": "1", "SPARSECLUSTER_CACHE": str(cache)}
+    def __init__(self, folder: Path) -> None:
+        places = dict.fromkeys(("SPARSECLUSTER_CACHE", "TMPDIR", "TEMP", "TMP"), str(folder))
+        self._environment = {**os.environ, "PYTHONUTF8": "1", **places}
         self._spare: asyncio.subprocess.Process | None = None
         self._slots = asyncio.Semaphore(MOST_RUNNING)
         self._tasks: set[asyncio.Task[None]] = set()
@@ -130,15 +134,12 @@ class Pool:
         async with self._slots:
             if job.is_over:
                 return
-            job.state, job.what, job.began = RUNNING, "getting ready", time.monotonic()
-            is_short = job.argv[0] == "info"
+            job.state, job.phase, job.began = RUNNING, "getting ready", time.monotonic()
+            process = None
             try:
                 process = await self._taken()
                 job.process = process
                 self._running.add(process)
-                if is_short:
-                    # The next command will be a fit.
-                    self._later(self.refill())
                 code = await self._watched(job, process)
                 if code is None:
                     self._lost(job, await process.wait())
@@ -151,9 +152,19 @@ class Pool:
             except (OSError, ValueError, IndexError) as error:
                 job.end(FAILED, one_line(f"The answer of the command could not be read: {error}. Try again."))
             finally:
-                if job.process is not None:
-                    await self._ended(job.process)
+                job.process = None
+                if process is not None:
+                    await self._given_back(process, job)
                 self._later(self.refill())
+
+    async def _given_back(self, process: asyncio.subprocess.Process, job: Job) -> None:
+        """Keep a process for the next command if it is as good as new, else end it."""
+        is_good = job.argv[0] == LIGHT and job.state in (DONE, FAILED) and process.returncode is None
+        if is_good and self._spare is None and self._is_open:
+            self._running.discard(process)
+            self._spare = process
+        else:
+            await self._ended(process)
 
     async def _taken(self) -> asyncio.subprocess.Process:
         async with self._refilling:
@@ -173,9 +184,11 @@ class Pool:
         async for line in process.stdout:
             told = json.loads(line)
             if told["event"] == "ready":
-                job.what = "reading the table"
+                job.phase = "reading the table"
             elif told["event"] == "progress":
-                job.what, job.done, job.total, job.left = (told[name] for name in ("what", "done", "total", "left"))
+                job.done, job.total, job.left = told["done"], told["total"], told["left"]
+                # Within a stage whose steps are not counted, there are others whose steps are.
+                job.phase, job.what = (job.phase, told["what"]) if job.total else (told["what"], "")
             else:
                 return int(told["code"])
         return None

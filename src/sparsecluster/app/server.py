@@ -65,7 +65,9 @@ class App:
     @asynccontextmanager
     async def lifespan(self, _: Starlette) -> AsyncIterator[None]:
         """Start a process in advance, and end all of them at the end."""
-        pool = Pool(self._folder / "cache")
+        temporary = self._folder / "temporary"
+        temporary.mkdir(mode=0o700)
+        pool = Pool(temporary)
         self.tables = Tables(self._folder, pool, self._most_bytes)
         await pool.refill()
         try:

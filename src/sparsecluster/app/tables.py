@@ -15,7 +15,7 @@ from .._utils.parts import part_of
 from .._utils.text import visible
 from .choices import Choices, Reading, fit_arguments, info_arguments
 from .jobs import DONE, Job, Pool
-from .names import EXCEL, LONGEST_NAME, as_argument, command_of, ending, result_name, safe_name
+from .names import EXCEL, LONGEST_NAME, as_argument, command_of, ending, quoted, result_name, safe_name
 
 REPORT = "report.html"
 # What is told of a column.
@@ -98,7 +98,9 @@ def _shown(column: dict[str, Any]) -> dict[str, Any]:
 
 def fitted(job: Job) -> dict[str, Any]:
     """Return what the page shows of a fit."""
-    told = job.progress() | {"command": command_of(job.shown)}
+    # The options that were chosen, without the file before and the folder behind them.
+    options = job.shown[2 : job.shown.index("--out")]
+    told = job.progress() | {"command": command_of(job.shown), "options": " ".join(map(quoted, options))}
     if job.state == DONE:
         told |= {
             "n_clusters": len(job.result["sizes"]),

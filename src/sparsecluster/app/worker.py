@@ -1,27 +1,32 @@
-"""A process that is ready to run one command of the package: `python -m sparsecluster.app.worker`.
+"""A process that is ready to run commands of the package: `python -m sparsecluster.app.worker`.
 
-It runs a small fit first, so that libraries are loaded and kernels compiled, and waits for one line of JSON on standard
-input. On standard output it writes lines of JSON: what is being done, and how the command ended. What the command
-prints goes to files. The process ends with the command, and as soon as the program that started it is gone.
+It runs a small fit first, so that libraries are loaded and kernels compiled, and waits for lines of JSON on standard
+input, one for each command. On standard output it writes lines of JSON: what is being done, and how the command ended.
+What the command prints goes to files. The process ends after a fit, so that each one begins with the same memory, and
+as soon as the program that started it is gone.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import queue
 import signal
 import sys
 import tempfile
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from .._utils import progress
 
 OUTPUT, ERRORS = "stdout.txt", "stderr.txt"
+# After this command, the process is as good as new.
+LIGHT = "info"
+HOME = Path.cwd()
 # A small table with groups, fitted as the page does by default, needs nearly all that a fit needs.
 PRACTICE: tuple[tuple[str, ...], ...] = (
     ("simulate", "mixed", "--features", "12", "--out", "practice.csv"),
@@ -68,45 +73,54 @@ def print_to(folder: Path) -> None:
 
 def practise() -> None:
     """Fit a small table, so that the next one is fitted without delay. Whatever is wrong will be told by that one."""
-    home = Path.cwd()
     with tempfile.TemporaryDirectory() as folder, suppress(Exception):
         os.chdir(folder)
         print_to(Path(folder))
         for argv in PRACTICE:
             run(argv, argv)
-    os.chdir(home)
+        os.chdir(HOME)
+        print_to_nowhere()
 
 
-def end_with_parent() -> None:
-    """End this process and all it has started when standard input is closed, because nobody waits for it any more."""
-    with suppress(Exception):
-        sys.stdin.read()
-    if hasattr(os, "killpg"):
-        os.killpg(os.getpgrp(), signal.SIGKILL)
-    os._exit(1)
+def lines_from(stream: IO[str]) -> Iterator[str]:
+    """Yield the lines of a stream as they come. When it ends, nobody waits for this process any more, and it ends."""
+    lines: queue.SimpleQueue[str] = queue.SimpleQueue()
+
+    def listen() -> None:
+        with suppress(Exception):
+            for line in stream:
+                lines.put(line)
+        # What it has started goes with it, if these processes are a group of their own.
+        if hasattr(os, "killpg") and os.getpgrp() == os.getpid():
+            os.killpg(os.getpgrp(), signal.SIGKILL)
+        os._exit(1)
+
+    threading.Thread(target=listen, daemon=True).start()
+    while True:
+        yield lines.get()
 
 
 def main() -> None:
-    """Get ready, wait for a command, run it and end."""
+    """Get ready, wait for commands, and run them until one was a fit."""
     events = Events()
+    lines = lines_from(sys.stdin)
     print_to_nowhere()
     if "--cold" not in sys.argv[1:]:
         practise()
-        print_to_nowhere()
-    events.tell("ready")
-    line = sys.stdin.readline()
-    if not line:
-        return
-    asked = json.loads(line)
-    threading.Thread(target=end_with_parent, daemon=True).start()
-    os.chdir(asked["folder"])
-    print_to(Path(asked["output"]))
     progress.listen(events.progress)
-    code = run(asked["argv"], asked["shown"])
-    for stream in (sys.stdout, sys.stderr):
-        stream.flush()
-    events.tell("end", code=code)
-    os._exit(0)
+    for line in lines:
+        asked = json.loads(line)
+        events.tell("ready")
+        os.chdir(asked["folder"])
+        print_to(Path(asked["output"]))
+        code = run(asked["argv"], asked["shown"])
+        for stream in (sys.stdout, sys.stderr):
+            stream.flush()
+        print_to_nowhere()
+        os.chdir(HOME)
+        events.tell("end", code=code)
+        if asked["argv"][0] != LIGHT:
+            os._exit(0)
 
 
 def print_to_nowhere() -> None:

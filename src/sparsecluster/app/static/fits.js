@@ -77,8 +77,8 @@ export class Fits {
 
   showProgress(fit) {
     const isQueued = fit.state === "queued";
-    const steps = fit.total ? `: ${count(fit.done)} of ${count(fit.total)}` : " …";
-    say(el("stage"), isQueued ? "Waiting: two other computations are running." : capital(fit.what || "starting") + steps);
+    const steps = fit.total ? `: ${fit.what}, ${count(fit.done)} of ${count(fit.total)}` : " …";
+    say(el("stage"), isQueued ? "Waiting: two other computations are running." : capital(fit.phase) + steps);
     if (fit.total) el("bar").value = fit.done / fit.total;
     else el("bar").removeAttribute("value");
     const left = fit.left !== null && fit.left >= 1 ? `, about ${seconds(fit.left)} left in this stage` : "";
@@ -150,6 +150,7 @@ export class Fits {
       } else last.textContent = words[fit.state];
       row.append(
         make("td", {}, String(place + 1)),
+        make("td", {}, make("code", { dir: "ltr" }, fit.options || "all automatic")),
         make("td", { class: "number" }, isDone ? count(fit.n_clusters) : ""),
         make("td", { class: "number" }, isDone ? count(fit.n_chosen) : ""),
         make("td", { class: "number" }, isDone ? seconds(fit.seconds) : ""),
