@@ -138,7 +138,7 @@ def test_a_fit_killed_while_it_writes_leaves_one_result_and_the_next_fit_cleans_
     old = set(held(out))
     # Many results in a row, so that most of the time is spent on writing them.
     code = (
-        "import sys; from sparsecluster.cli import main; own = sys.modules['sparsecluster.cli.fit'];"
+        "import sys; from sparsecluster.cli import main; import sparsecluster.cli.results as own;"
         "write = own.write_results; own.write_results = lambda *given: [write(*given) for _ in range(200)][-1];"
         "print('ready', flush=True); main()"
     )

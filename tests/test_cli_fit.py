@@ -108,7 +108,7 @@ def assert_written(out, estimator, X, ids, names):
 def clusters(text):
     """The column `cluster` of what predict prints, by id."""
     table = pd.read_csv(io.StringIO(text), dtype={"id": str})
-    assert table.columns.tolist() == ["id", "cluster"]
+    assert table.columns.tolist() == ["id", "cluster", "distance", "second_cluster", "silhouette"]
     return dict(zip(table["id"], table["cluster"], strict=True))
 
 

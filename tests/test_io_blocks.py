@@ -14,7 +14,7 @@ from sparsecluster import SASClustering
 from sparsecluster._search.curve import TuningCurve
 from sparsecluster.cli import app
 from sparsecluster.inspection.columns import NumberColumns, describe_numbers
-from sparsecluster.inspection.view import describe_columns
+from sparsecluster.inspection.columns import describe_columns
 from sparsecluster.io import cells, curves, formats, packed, read_blocks, read_table
 from sparsecluster.io.models import ModelError, as_dict, load_model, save_model
 from sparsecluster.io.text import distinct
@@ -140,7 +140,8 @@ def test_a_long_file_that_is_damaged_is_refused_with_its_name(tmp_path, few, nam
 def test_numbers_are_described_as_one_by_one():
     values = np.where(VALUES > 1.5, np.nan, VALUES.round())
     values[:, 3] = np.nan
-    expected, columns = describe_columns(values, list("abcd")), NumberColumns(list("abcd"))
+    # A table of objects is described column by column.
+    expected, columns = describe_columns(values.astype(object), list("abcd")), NumberColumns(list("abcd"))
     for first in range(0, 60, 7):
         columns.add(values[first : first + 7])
     assert describe_numbers(values, list("abcd")) == expected

@@ -24,7 +24,7 @@ from sparsecluster.inspection import (
     inspect,
 )
 from sparsecluster.inspection._style import COLORS, DIVERGING, MISSING, STYLES, palette
-from sparsecluster.inspection.view import describe_columns
+from sparsecluster.inspection.columns import describe_columns
 
 X = shifted_groups(mu=3.0, n_features=12, n_useful=4, group_size=10, seed=0).X
 MIXED = mixed_groups(n_features=12, n_useful=6, group_size=10, seed=0).X

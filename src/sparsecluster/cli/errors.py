@@ -14,6 +14,7 @@ from typing import Any, NoReturn, TypeVar
 import typer
 
 from .._utils.text import one_line, visible
+from .words import in_options
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -33,7 +34,7 @@ def fail(message: str, code: int = WRONG_INPUT) -> NoReturn:
     if os.environ.get(DEBUG):
         typer.echo(visible(traceback.format_exc(), keep="\n"), err=True)
     with suppress(OSError):
-        typer.echo(f"Error: {one_line(message)}", err=True)
+        typer.echo(f"Error: {one_line(in_options(message))}", err=True)
     discard_output()
     raise typer.Exit(code)
 

@@ -1,126 +1,119 @@
-"""`sparsecluster info`: show how a table is read."""
+"""`sparsecluster info`: show what the columns of a table are, and how they would be used."""
 
 from __future__ import annotations
 
+from collections import Counter
 from contextlib import nullcontext
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 from .errors import plainly, tell
-from .options import Encoding, Id, MaxMemory, Sheet
+from .options import (
+    AsJson,
+    Dates,
+    Decimal,
+    Delimiter,
+    Drop,
+    Encoding,
+    Id,
+    Keep,
+    MaxMemory,
+    Metric,
+    Parts,
+    Preset,
+    Sheet,
+    Transpose,
+    Truth,
+)
+from .words import in_options
 
 if TYPE_CHECKING:
     from ..io import Stream
+    from .tables import Request
 
-# Dissimilarities for which columns of numbers stay numbers.
-OF_NUMBERS = ("auto", "sqeuclidean", "manhattan", "euclidean")
+# The number of columns that `info` lists, and of names in a line; the length at which values are truncated.
+MOST_SHOWN, MOST_NAMED, MOST_LETTERS = 40, 5, 60
+# What is said of a number of different values that is not exact.
+COUNTED = {"more": "more than ", "least": "at least "}
 
 
 @plainly
 def info(
-    data: Annotated[
-        list[str],
-        typer.Argument(help="Table to read, or several files, a folder or a pattern; - for standard input."),
-    ],
+    data: Parts,
     id_: Id = None,
-    metric: Annotated[str, typer.Option(help="Dissimilarity; auto chooses it by the type of each column.")] = "auto",
-    transpose: Annotated[bool, typer.Option("--transpose", help="The table has features in rows.")] = False,
+    truth: Truth = None,
+    drop: Drop = None,
+    keep: Keep = None,
+    dates: Dates = None,
+    metric: Metric = None,
+    transpose: Transpose = False,
+    preset: Preset = None,
     sheet: Sheet = None,
     encoding: Encoding = None,
+    delimiter: Delimiter = None,
+    decimal: Decimal = None,
     max_memory: MaxMemory = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+    as_json: AsJson = False,
 ) -> None:
-    """Show how a table is read: how columns are compared, missing values, constant columns and possible problems.
+    """Show how a table is read: what each column is, how it is compared, and why it would be used or not.
+
+    All columns of the file are described, also those that would be left out. --json has all of them, also if a table
+    is too wide to be listed.
 
     Examples:
 
       sparsecluster info table.csv
+
+      sparsecluster info cells.h5ad --preset expression
     """
-    from ..io import read_blocks
+    from .shared import say_json
+    from .tables import Request, check_preset, metric_of
+
+    check_preset(preset)
+    asked = metric_of(metric)
+    named = tuple(asked) if isinstance(asked, dict) else ()
+    columns = tuple(drop or ()), tuple(keep or ()), tuple(dates or ())
+    request = Request(id_, truth, *columns, transpose, sheet, encoding, delimiter, decimal, max_memory, named)
+    n, described, notes = described_table(data, request, asked, preset)
+    told = {"samples": n, "columns": described, "notes": list(map(in_options, notes))}
+    if as_json:
+        say_json(told)
+    else:
+        _print(told)
+
+
+def described_table(
+    data: list[str], request: Request, metric: Any, preset: str | None
+) -> tuple[int, list[dict[str, Any]], list[str]]:
+    """Return the number of samples, a description of all columns in the order of the file, and notes."""
+    from ..inspection.columns import OF_NUMBERS
     from ..io.parts import are_parts
     from .parts import described_parts
-    from .shared import asked, console, load, load_or_open, say_json
+    from .tables import metric_for
 
-    options = {"sheet": sheet, "encoding": encoding, "max_memory": max_memory}
-    is_whole = transpose or metric not in OF_NUMBERS
     if are_parts(data):
-        loaded = load_or_open(data, id_=id_, truth=None, drop="", transpose=transpose, **options)
-        n, columns = described_parts(loaded, metric)
-        notes = problems(columns)
-    else:
-        with nullcontext() if is_whole else read_blocks(data[0], **asked(id_, "", **options)) as stream:
-            loaded = stream or load(data[0], id_=id_, truth=None, drop="", transpose=transpose, **options)
-            columns, notes = described(loaded, metric) if stream is None else described_blocks(stream, metric)
-        n = len(loaded.ids)
-    if as_json:
-        say_json({"samples": n, "columns": columns, "notes": [*loaded.notes, *notes]})
-        return
-    tell(f"{n:,} samples, {len(loaded.names):,} columns.")
-    for note in (*loaded.notes, *notes):
-        tell(f"Note: {note}")
-    from rich.markup import escape
-    from rich.table import Table
-
-    from .._utils.text import shortened
-
-    table = Table("column", "compared by", "values", "missing", "example", box=None)
-    for column in columns[:MOST_SHOWN]:
-        cells = (
-            column["name"],
-            column["compared by"],
-            f"{next((word for key, word in COUNTED.items() if key in column), '')}{column['values']:,}",
-            f"{column['missing']:.0%}",
-            column["example"],
-        )
-        table.add_row(*(escape(shortened(cell, MOST_LETTERS)) for cell in cells))
-    console().print(table)
-    if len(columns) > MOST_SHOWN:
-        tell(f"... and {len(columns) - MOST_SHOWN:,} more columns.")
+        opened: Any = request.load_or_open(data)
+        n, features = described_parts(opened, metric)
+        return n, all_columns(features, opened), list(opened.notes)
+    is_whole = request.transpose or preset is not None or metric not in OF_NUMBERS
+    with nullcontext() if is_whole else request.blocks(data[0]) as stream:
+        if stream is not None:
+            return len(stream.ids), all_columns(described_blocks(stream, metric), stream), list(stream.notes)
+    loaded = request.load(data[0])
+    features = described(loaded, metric_for(metric, loaded))
+    about = about_values(loaded.X, preset) if preset or request.transpose or not hasattr(loaded.X, "columns") else []
+    return len(loaded.ids), all_columns(features, loaded), [*loaded.notes, *about]
 
 
-# The number of columns that `info` lists, and the length at which their names and values are truncated.
-MOST_SHOWN, MOST_LETTERS = 40, 80
-# What is said of a number of different values that is not exact.
-COUNTED = {"more": "more than ", "least": "at least "}
-# The number of names in a note, and the share of missing values above which there is a note.
-MOST_NAMED, MOSTLY_MISSING = 5, 0.9
+def described(loaded: Any, metric: Any) -> list[dict[str, Any]]:
+    """Return a description of each feature of a table in memory."""
+    from ..inspection.columns import describe_columns
+
+    return describe_columns(loaded.X, loaded.names, metric)
 
 
-def described(loaded: Any, metric: str) -> tuple[list[dict[str, Any]], list[str]]:
-    """Return a description of each column, and notes on possible problems."""
-    import scipy.sparse
-
-    from .._data.kinds import KINDS
-    from .._utils.checks import check_choice
-    from ..inspection.columns import describe_numbers
-    from ..inspection.view import describe_columns
-
-    if scipy.sparse.issparse(loaded.X):
-        sparse: Any = loaded.X
-        share = sparse.nnz / max(1, sparse.shape[0] * sparse.shape[1])
-        return [], [f"The table is a sparse matrix, in which {share:.1%} of the values are not zero."]
-    check_choice("--metric", metric, ["auto", *KINDS])
-    array = numbers_in(loaded.X) if metric in OF_NUMBERS else None
-    columns = (
-        describe_columns(loaded.X, loaded.names, metric)
-        if array is None
-        else describe_numbers(array, loaded.names, metric)
-    )
-    return columns, problems(columns)
-
-
-def numbers_in(X: Any) -> Any:
-    """Return a table as an array if it holds floating-point numbers only, else None."""
-    kinds = set(X.dtypes) if hasattr(X, "dtypes") else {getattr(X, "dtype", None)}
-    is_plain = len(kinds) == 1 and str(*kinds) in ("float32", "float64")
-    return (X.to_numpy() if hasattr(X, "to_numpy") else X) if is_plain else None
-
-
-def described_blocks(stream: Stream, metric: str) -> tuple[list[dict[str, Any]], list[str]]:
+def described_blocks(stream: Stream, metric: str) -> list[dict[str, Any]]:
     """Return the same of a table that is read in blocks of rows."""
-    from ..inspection.columns import NumberColumns
-    from ..inspection.view import describe_columns
+    from ..inspection.columns import NumberColumns, describe_columns
 
     numbers = NumberColumns([stream.blocks.names[place] for place in stream.places])
     for values in stream.blocks.arrays(stream.places):
@@ -128,20 +121,146 @@ def described_blocks(stream: Stream, metric: str) -> tuple[list[dict[str, Any]],
     others = stream.others
     words = describe_columns(others, list(others.columns), metric) if others.shape[1] else []
     found = {column["name"]: column for column in (*numbers.described(metric), *words)}
-    columns = [found[name] for name in stream.names]
-    return columns, problems(columns)
+    return [found[name] for name in stream.names]
 
 
-def problems(columns: list[dict[str, Any]]) -> list[str]:
-    """Return notes on columns that are constant or mostly missing."""
-    constant = [column["name"] for column in columns if column["values"] < 2]
-    missing = [column["name"] for column in columns if column["missing"] > MOSTLY_MISSING]
+# ---------------------------------------------------------------- what columns are used for
+
+# The uses of columns, as they are counted.
+USES = {"feature": "used as features", "id": "with the names", "truth": "with the true groups", "left out": "left out"}
+# Why a column of each type is used as it is.
+USED = {
+    "numbers": "It holds numbers.",
+    "dates": "It holds dates, which are compared as numbers of days.",
+    "durations": "It holds durations, which are compared as numbers of days.",
+    "true or false": "It holds two values, true and false.",
+    "levels": "It holds text or categories.",
+    "ordered levels": "It holds levels with an order, which are compared by their ranks.",
+}
+# Numbers with at most this many different values may be codes of categories.
+FEW_VALUES = 5
+
+
+def all_columns(features: list[dict[str, Any]], table: Any) -> list[dict[str, Any]]:
+    """Return all columns of a file in its order: the features, and those that are not features."""
+    columns = [as_used(column) for column in features]
+    for other in sorted(getattr(table, "others", ()), key=lambda each: each.place):
+        columns.insert(
+            other.place,
+            {
+                "name": other.name,
+                "use": other.use,
+                "type": "",
+                "metric": "",
+                "compared by": "",
+                "values": other.values,
+                "missing": other.missing,
+                "example": other.example,
+                "why": other.why,
+                "advice": "",
+            },
+        )
+    return columns
+
+
+def as_used(column: dict[str, Any]) -> dict[str, Any]:
+    """Return the description of a feature with its use, the reason, and advice."""
+    problem = column["problem"]
+    why, _, advice = in_options(problem).partition(". ")
+    if not problem:
+        why, advice = USED.get(column["type"], f"It holds {column['type']}."), advice_for(column)
+    order = ("name", "use", "type", "metric", "compared by", "values", "missing", "example", "why", "advice")
+    made = {**column, "use": "left out" if problem else "feature", "why": why.rstrip(".") + ".", "advice": advice}
+    return {**{key: made[key] for key in order}, **{key: made[key] for key in COUNTED if key in made}}
+
+
+def advice_for(column: dict[str, Any]) -> str:
+    """Return what could be done about a column that is used, or ""."""
+    from .again import quoted
+
+    name = column["name"]
+    if column["metric"] == "sqeuclidean" and column["type"] == "numbers" and 2 < column["values"] <= FEW_VALUES:
+        return f"If these are codes of categories, use --metric {quoted(f'{name}=hamming')}."
+    if column["missing"] > 0.5:
+        return f"Most of its values are missing. If it is of no use, leave it out with --drop {quoted(name)}."
+    return ""
+
+
+def about_values(X: Any, preset: str | None) -> list[str]:
+    """Return notes on the values of a matrix as a whole: how many are not zero, and whether they look like counts."""
+    import numpy as np
+
+    from .tables import preset_of
+
     notes = []
-    if constant:
-        notes.append(f"These columns are constant and will not be used: {_named(constant)}.")
-    if missing:
-        notes.append(f"More than {MOSTLY_MISSING:.0%} of the values are missing in these columns: {_named(missing)}.")
-    return notes
+    is_sparse = hasattr(X, "tocsc")
+    try:
+        values = X.data if is_sparse else np.asarray(X, dtype=np.float64)
+    except (ValueError, TypeError):
+        return ["The table has columns that are not numbers, so --preset cannot be used."] if preset else []
+    share = np.count_nonzero(values) / max(1, X.shape[0] * X.shape[1])
+    kind = "a sparse matrix" if is_sparse else "a dense table"
+    notes.append(f"The table is {kind}, in which {share:.1%} of the values are not zero.")
+    known = values[np.isfinite(values)]
+    if known.size and known.min() >= 0 and (known == np.round(known)).all():
+        advice = "" if preset else " Use --preset expression to prepare them if this is gene expression."
+        notes.append(f"All values are whole numbers of at least 0, like counts.{advice}")
+    elif known.size:
+        notes.append(f"The values are no counts: they are between {known.min():.4g} and {known.max():.4g}.")
+    try:
+        return [*notes, *preset_of(preset, X)[1]]
+    except (ValueError, TypeError) as error:
+        return [*notes, f"--preset {preset} cannot be used. {error}"]
+
+
+# ---------------------------------------------------------------- what is printed
+
+
+def _print(told: dict[str, Any]) -> None:
+    from .._utils.text import shortened
+    from .shared import show_table
+
+    columns = told["columns"]
+    uses = Counter(USES[column["use"]] for column in columns)
+    tell(f"{told['samples']:,} samples, {len(columns):,} columns: {_counted(uses)}.")
+    for note in told["notes"]:
+        tell(f"Note: {note}")
+    show_table(
+        ["column", "use", "type", "compared by", "values", "missing", "example"],
+        (
+            (
+                " ".join(column["name"].split()),
+                column["use"],
+                column["type"],
+                column["compared by"],
+                f"{next((word for key, word in COUNTED.items() if key in column), '')}{column['values']:,}",
+                f"{column['missing']:.0%}",
+                shortened(column["example"], MOST_LETTERS),
+            )
+            for column in columns[:MOST_SHOWN]
+        ),
+    )
+    rest = columns[MOST_SHOWN:]
+    if rest:
+        kinds = Counter(f"{column['use']}, {column['type']}" if column["type"] else column["use"] for column in rest)
+        tell(f"... and {len(rest):,} more columns: {_counted(kinds, '; ')}. Use --json to see all of them.")
+    for line in _reasons(columns):
+        tell(line)
+
+
+def _counted(counts: Counter[str], between: str = ", ") -> str:
+    return between.join(f"{count:,} {what}" for what, count in counts.most_common())
+
+
+def _reasons(columns: list[dict[str, Any]]) -> list[str]:
+    """Return lines that say why columns are not used, and what to do; columns with the same reason share a line."""
+    names: dict[str, list[str]] = {}
+    for column in columns:
+        if column["use"] != "feature":
+            names.setdefault(f"{column['why']} {column['advice']}".strip(), []).append(column["name"])
+        elif column["advice"]:
+            names.setdefault(column["advice"], []).append(column["name"])
+    return [f"{_named(same)}: {reason}" for reason, same in names.items()][:MOST_SHOWN]
 
 
 def _named(names: list[str]) -> str:

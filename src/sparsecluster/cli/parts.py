@@ -217,35 +217,43 @@ def predicted_labels(saved: Any, parts: Parts) -> list[Any]:
 
 
 def predicted_block(block: Any, saved: Any) -> tuple[dict[str, Any], list[str]]:
-    """The nearest clusters of the samples of one block, and what there is to say about them."""
-    import numpy as np
-
+    """Where the samples of one block are, and what there is to say about them."""
     from .._blocks.collections import RefusedError
-    from .shared import prepared
 
-    if not len(block):
-        return {"cluster": np.empty(0, np.intp)}, []
+    # A block without rows has the same columns: those of a row of missing values, without the row.
+    given = block if len(block) else block.reindex([0])
     try:
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always", UserWarning)
-            warnings.filterwarnings("ignore", "X (has|does not have valid) feature names", UserWarning)
-            labels = saved.estimator.predict(prepared(block, saved.preset))
+        columns, notes = predicted(saved, given)
     except ValueError as error:
         raise RefusedError(str(error)) from error
-    return {"cluster": labels}, messages(caught)
+    return {name: values[: len(block)] for name, values in columns.items()}, notes if len(block) else []
+
+
+def predicted(saved: Any, X: Any) -> tuple[dict[str, Any], list[str]]:
+    """Where samples are, as columns by name, and notes; the table has the columns of the model in their order."""
+    from ..inspection._new import place_samples
+    from .results import sample_columns
+    from .tables import prepared
+
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", UserWarning)
+        # A matrix has no column names, but its columns are in the right order.
+        warnings.filterwarnings("ignore", "X (has|does not have valid) feature names", UserWarning)
+        return sample_columns(place_samples(saved.estimator, prepared(X, saved.preset))), messages(caught)
 
 
 # ---------------------------------------------------------------- info
 
 
-def described_parts(parts: Parts, metric: str) -> tuple[int, list[dict[str, Any]]]:
-    """The number of samples, and a description of each column; one pass.
+def described_parts(parts: Parts, metric: Any) -> tuple[int, list[dict[str, Any]]]:
+    """The number of samples, and a description of each column as of `describe_columns`; one pass.
 
     How many different values a column of numbers has is not counted.
     """
     from .._blocks.collections import Collection
     from .._blocks.look import first_look, learned
     from .._data.metric import asked_by_column
+    from ..inspection.columns import problem_of
 
     asked = asked_by_column(metric, parts.names)
     with passes(None, -1, "auto"):
@@ -260,10 +268,13 @@ def described_parts(parts: Parts, metric: str) -> tuple[int, list[dict[str, Any]
         columns.append(
             {
                 "name": str(name),
+                "type": "levels" if levels else "numbers",
+                "metric": kind.name,
                 "compared by": kind.words,
                 "values": values,
                 "missing": round(1 - seen / n, 6),
                 "example": example if seen else "",
+                "problem": problem_of(values, seen, n),
                 **({"least": True} if not levels and values == 2 else {}),
             }
         )

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import nullcontext
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from .errors import plainly, tell
-from .options import Encoding, Id, MaxMemory, Sheet
+from .options import AsJson, Dates, Decimal, Delimiter, Drop, Encoding, Id, MaxMemory, Sheet, Transpose
 from .scheduler import Scheduler, cluster
+from .words import in_options
 
 if TYPE_CHECKING:
     from ..io.models import SavedModel
@@ -29,10 +30,13 @@ def predict(
         ),
     ],
     id_: Id = None,
-    drop: Annotated[str, typer.Option(help="Columns to leave out, separated by commas.")] = "",
-    transpose: Annotated[bool, typer.Option("--transpose", help="The table has features in rows.")] = False,
+    drop: Drop = None,
+    dates: Dates = None,
+    transpose: Transpose = False,
     sheet: Sheet = None,
     encoding: Encoding = None,
+    delimiter: Delimiter = None,
+    decimal: Decimal = None,
     max_memory: MaxMemory = None,
     out: Annotated[
         Path | None,
@@ -45,8 +49,15 @@ def predict(
     ] = False,
     jobs: Annotated[int, typer.Option(help="Number of threads that read parts. -1: all cores.")] = 1,
     scheduler: Scheduler = None,
+    as_json: AsJson = False,
 ) -> None:
     """Assign the samples of a table to the nearest clusters of a model, based on the chosen features.
+
+    Writes the columns of labels.csv that new samples can have: id and cluster (-1 if no chosen feature is observed);
+    for models with distances, the distance to the cluster, whose unit is the distance of a typical sample to the center
+    of all samples, the second_cluster and the silhouette, which is near 1 well inside the cluster and near 0 between
+    two; for mixtures, the probability of the cluster. The confidence in labels.csv comes from fits of parts of the
+    samples, so new samples have none.
 
     Columns that the model does not know are ignored. The clusters of a table in parts are written as
     part-00000.parquet, ... into a folder.
@@ -59,28 +70,38 @@ def predict(
     """
     from .._utils.csv import csv_parts
     from .._utils.text import visible
-    from ..io import read_blocks
     from ..io.models import read_model
     from ..io.parts import are_parts
-    from .shared import asked, load, load_or_open, put
+    from .shared import json_text, put
+    from .tables import Request
 
     saved = read_model(model)
-    options = {"sheet": sheet, "encoding": encoding, "max_memory": max_memory}
+    # A column of the model is used, whatever it holds.
+    request = Request(
+        id_, None, tuple(drop or ()), (), tuple(dates or ()), transpose, sheet, encoding, delimiter, decimal, max_memory
+    )._replace(compared=tuple(saved.names or ()))
     if are_parts(data):
         with cluster(scheduler, jobs):
-            parts = load_or_open(data, id_=id_, truth=None, drop=drop, transpose=transpose, **options)
+            parts = request.load_or_open(data)
             _places(saved.names, parts.names, data[0])
             _predict_parts(saved, parts, out, force, jobs, scheduler)
         return
     # Files have the names as they are; on a terminal, control characters could do harm.
     is_file = out is not None and str(out) != "-"
-    with nullcontext() if transpose else read_blocks(data[0], **asked(id_, drop, **options)) as stream:
-        loaded: Any = stream or load(data[0], id_=id_, truth=None, drop=drop, transpose=transpose, **options)
+    with nullcontext() if transpose else request.blocks(data[0]) as stream:
+        loaded: Any = stream or request.load(data[0])
         places = _places(saved.names, loaded.names, data[0])
         tables = [loaded.X] if stream is None else stream.frames()
-        labels = _labels(saved, places, tables)
-        rows = zip(loaded.ids if is_file else map(visible, loaded.ids), labels, strict=True)
-        put(csv_parts(["id", "cluster"], rows), out)
+        header, rows = _rows(saved, places, tables, loaded.ids if is_file or as_json else map(visible, loaded.ids))
+        if as_json:
+            put(json_text([dict(zip(header, map(_known, row), strict=True)) for row in rows]) + "\n", out)
+        else:
+            put(csv_parts(header, rows), out)
+
+
+def _known(value: Any) -> Any:
+    """Return a value, and None for a number that is not known."""
+    return None if value != value else value
 
 
 def _places(wanted: Sequence[str] | None, names: Sequence[str], data: str) -> list[int] | None:
@@ -99,25 +120,30 @@ def _places(wanted: Sequence[str] | None, names: Sequence[str], data: str) -> li
     return [places[name] for name in wanted]
 
 
-def _labels(saved: SavedModel, places: list[int] | None, tables: Iterable[Any]) -> Iterator[int]:
-    """Yield the clusters of the samples, and print what there is to note about them."""
-    from .shared import prepared
+def _rows(
+    saved: SavedModel, places: list[int] | None, tables: Iterable[Any], ids: Iterable[str]
+) -> tuple[list[str], Iterator[tuple[Any, ...]]]:
+    """Return the names of the columns and the rows of the result, which are computed block by block."""
+    blocks = _blocks(saved, places, tables)
+    first = next(blocks)
+    known = (zip(*(values.tolist() for values in each.values()), strict=True) for each in chain([first], blocks))
+    return ["id", *first], ((name, *row) for name, row in zip(ids, chain.from_iterable(known), strict=True))
+
+
+def _blocks(saved: SavedModel, places: list[int] | None, tables: Iterable[Any]) -> Iterator[dict[str, Any]]:
+    """Yield where the samples of each block are, and print what there is to note about them."""
+    from .parts import predicted
 
     first = 0
     for X in tables:
         if places is not None and places != list(range(X.shape[1])):
             X = X.iloc[:, places] if hasattr(X, "columns") else X[:, places]
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always", UserWarning)
-            # A matrix has no column names, but its columns are in the right order now.
-            warnings.filterwarnings("ignore", "X (has|does not have valid) feature names", UserWarning)
-            labels = saved.estimator.predict(prepared(X, saved.preset))
+        columns, notes = predicted(saved, X)
         where = f"In the rows from {first:,} on, counted from there: " if first else ""
-        for each in caught:
-            if issubclass(each.category, UserWarning):
-                tell(f"Note: {where}{each.message}", err=True)
-        first += len(labels)
-        yield from labels.tolist()
+        for note in notes:
+            tell(f"Note: {where}{in_options(note)}", err=True)
+        first += len(columns["cluster"])
+        yield columns
 
 
 def _predict_parts(
@@ -135,4 +161,4 @@ def _predict_parts(
         parts.check()
         notes = predict_parts(saved, parts, out)
     for note in (*parts.notes, *notes):
-        tell(f"Note: {note}", err=True)
+        tell(f"Note: {in_options(note)}", err=True)

@@ -5,12 +5,15 @@ from __future__ import annotations
 import shlex
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from .._utils.text import brief
 from .errors import plainly, tell
+
+if TYPE_CHECKING:
+    from ..experiments.experiment import Experiment
 
 # Default number of repeats for `all`: enough to see the results, within the time of a coffee break.
 REPEATS_OF_ALL = 2
@@ -40,6 +43,7 @@ def reproduce(
         ),
     ] = "text",
     data: Annotated[str | None, typer.Option(help="Folder with the microarray data sets of Table 5.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the list of --list as JSON.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")] = False,
 ) -> None:
     """Run an experiment of the paper and write the results as Markdown, CSV, HTML and figures.
@@ -62,7 +66,7 @@ def reproduce(
     from ..experiments.runner import run
 
     if list_ or not name:
-        _show_list(EXPERIMENTS)
+        _show_list(EXPERIMENTS, as_json)
         return
     from .._utils.checks import check_choice
 
@@ -149,19 +153,24 @@ def _same(value: Any, text: str) -> bool:
         return str(value) == text
 
 
-def _show_list(experiments: dict[str, Any]) -> None:
-    from rich.table import Table
+def _show_list(experiments: dict[str, Experiment], as_json: bool) -> None:
+    from .shared import say_json, show_table
 
-    from ..experiments.experiment import Experiment
-    from .shared import console
-
-    table = Table("name", "what it is", "cells", "methods", "repeats", "minutes per repeat (one core)", box=None)
-    each: Experiment
-    for each in experiments.values():
-        repeats = " / ".join(dict.fromkeys(str(each.repeats_of(variant)) for variant in each.variants))
-        size = str(len(each.cells)), str(len(each.methods)), repeats
-        table.add_row(each.name, each.title, *size, MINUTES.get(each.name, ""))
-    console().print(table)
+    entries = [
+        {
+            "name": each.name,
+            "what it is": each.title,
+            "cells": len(each.cells),
+            "methods": len(each.methods),
+            "repeats": " / ".join(dict.fromkeys(str(each.repeats_of(variant)) for variant in each.variants)),
+            "minutes per repeat (one core)": MINUTES.get(each.name, ""),
+        }
+        for each in experiments.values()
+    ]
+    if as_json:
+        say_json(entries, indent=2)
+    else:
+        show_table(list(entries[0]), (tuple(each.values()) for each in entries))
 
 
 # Total time per repeat of the results in docs/results/paper; for Table 5, of the four data sets that were available.

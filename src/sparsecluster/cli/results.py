@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from .._utils.csv import ROWS_AT_A_TIME, as_csv, csv_parts
+from .._utils.csv import ROWS_AT_A_TIME, as_csv, csv_parts, frame_csv
 from .._utils.folders import Kind, holds_parts
 
 if TYPE_CHECKING:
     from ..evidence import Assessment
     from ..inspection import View
+    from ..inspection._new import Samples
+    from ..io.parts import Parts
 
 
 CURVES = ("n_clusters", "gap", "bic", "instability", "components", "core")
@@ -52,24 +54,39 @@ PREDICT = Kind("predict", (), holds_parts, "")
 COMPARE = Kind("compare", COMPARE_FILES, is_comparison)
 
 
-def labels_table(view: View, assessment: Assessment | None = None) -> Iterator[str]:
+def labels_table(found: Any, view: View, assessment: Assessment | None = None) -> Iterator[str]:
     """Yield the parts of a table with one row per sample.
 
-    The columns are the id, the cluster, and -1 if the sample is in none; for methods with distances, the distance to
-    the cluster, the second-best cluster and the silhouette; the outlier score, if samples could be left out; and, if
-    the fit was assessed, how often the sample keeps its cluster, and the cluster in which it is otherwise.
+    The columns are the id, the cluster, and -1 if the sample is in none; those of `sample_columns`; the outlier score,
+    if samples could be left out; and, if the fit was assessed, how often the sample keeps its cluster, and the cluster
+    in which it is otherwise.
     """
-    placed, columns = view.places_of_samples(), {"cluster": view.labels}
-    if placed is not None:
-        columns["distance"] = np.round(placed.distance, 6)
-        columns["second_cluster"] = placed.second
-        columns["silhouette"] = np.round(placed.silhouette, 6)
+    from ..inspection._new import Samples, own_probability
+
+    probability = own_probability(getattr(found, "memberships_", None), view.labels)
+    columns = sample_columns(Samples(view.labels, view.places_of_samples(), probability))
     if view.outlier_scores is not None:
         columns["outlier_score"] = np.round(view.outlier_scores, 6)
     if assessment is not None:
         columns.setdefault("second_cluster", assessment.samples.second)
         columns["confidence"] = np.round(assessment.samples.confidence, 6)
     return csv_parts(["id", *columns], zip(view.ids, *map(items, columns.values()), strict=True))
+
+
+def sample_columns(samples: Samples) -> dict[str, npt.NDArray[Any]]:
+    """Return the columns that say where samples are, in a fit or new ones.
+
+    They are the cluster; for methods with distances, the distance to the cluster, the second-best cluster and the
+    silhouette; and for methods with probabilities, the probability of the cluster.
+    """
+    columns: dict[str, npt.NDArray[Any]] = {"cluster": samples.labels}
+    if samples.placed is not None:
+        columns["distance"] = np.round(samples.placed.distance, 6)
+        columns["second_cluster"] = samples.placed.second
+        columns["silhouette"] = np.round(samples.placed.silhouette, 6)
+    if samples.probability is not None:
+        columns["probability"] = np.round(samples.probability, 6)
+    return columns
 
 
 def items(values: npt.NDArray[Any]) -> Iterator[Any]:
@@ -112,3 +129,53 @@ def features_table(view: View, assessment: Assessment | None = None) -> str:
     for c, center in enumerate(() if view.centers is None else view.centers):
         columns[f"cluster_{c}"] = center[order].tolist()
     return as_csv(list(columns), zip(*columns.values(), strict=True))
+
+
+# ---------------------------------------------------------------- all files of a fit
+
+
+def write_results(
+    out: Path,
+    found: Any,
+    view: View,
+    result: dict[str, Any],
+    preset: dict[str, Any] | None,
+    report: bool,
+    parts: Parts | None = None,
+    evidence: Assessment | None = None,
+) -> list[Path]:
+    """Write all files of a result into a new folder, which takes the place of an earlier result as a whole.
+
+    The labels of a table in parts are written in parts, and compared with the true groups while they are written.
+    """
+    from .._utils.files import write
+    from .._utils.folders import replaced
+    from ..io.curves import thinned
+    from ..io.models import ModelError, save_model
+    from ..report import report_page
+    from .assess import named_pairs
+    from .parts import put_fitted_labels
+
+    with replaced(out, FIT) as new:
+        if parts is None:
+            files = [write(new / "labels.csv", labels_table(found, view, evidence))]
+            if view.alternatives:
+                files.append(write(new / "alternatives.csv", alternatives_table(view)))
+        else:
+            files = [new / LABELS]
+            result |= put_fitted_labels(new / LABELS, found, parts)
+        files.append(write(new / "features.csv", features_table(view, evidence)))
+        if evidence is not None and evidence.pairs.features:
+            files.append(write(new / "pairs.csv", frame_csv(named_pairs(evidence, view), index=False)))
+        files += [
+            write(new / CURVE_FILES[name], frame_csv(thinned(each).frame())) for name, each in view.curves.items()
+        ]
+        try:
+            # A matrix has no column names. With the names from the file, `predict` can find the columns in new tables.
+            files.append(save_model(found, new / "model.json", preset=preset, names=view.names))
+        except ModelError as error:
+            result["notes"].append(f"model.json was not written. {error}")
+        files.append(write(new / "summary.json", json.dumps(result, ensure_ascii=False, allow_nan=False)))
+        if report:
+            files.append(write(new / "report.html", report_page(result)))
+    return [out / file.name for file in files]

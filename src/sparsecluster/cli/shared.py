@@ -1,130 +1,68 @@
-"""Functions that several commands use: reading and preparing the user's table."""
+"""Functions by which several commands print and write."""
 
 from __future__ import annotations
 
 import json
-import shlex
-import sys
-from collections.abc import Iterable, Mapping, Sequence
+import os
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 import typer
 
-from .._utils.text import brief, visible
+from .._utils.text import visible
 from .errors import tell
 
 
-def command_line() -> str:
-    """Return the command as the user entered it."""
-    return "sparsecluster " + " ".join(map(shlex.quote, sys.argv[1:]))
-
-
-# The largest number of numbers of clusters to choose from.
-MOST_NUMBERS = 1000
-
-
-def clusters_of(text: str) -> int | list[int] | str:
-    """Return the number of clusters that an option asks for, several of them to choose from, or "auto".
-
-    >>> clusters_of("3"), clusters_of("2-5"), clusters_of("2,4,8"), clusters_of("auto")
-    (3, [2, 3, 4, 5], [2, 4, 8], 'auto')
-    """
-    if text == "auto":
-        return text
-    first, dash, last = text.partition("-")
-    try:
-        asked = range(int(first), int(last) + 1) if dash else [int(each) for each in text.split(",")]
-    except ValueError:
-        asked = []
-    numbers = list(asked[: MOST_NUMBERS + 1])
-    if len(numbers) > MOST_NUMBERS:
-        raise ValueError(f"-k must be at most {MOST_NUMBERS} numbers; got {brief(text)}. Use a smaller range.")
-    if not numbers or min(numbers) < 2:
-        raise ValueError(
-            "-k must be a whole number of at least 2, several such as 2,4,8, a range such as 2-6, with the smaller "
-            f'number first, or "auto"; got {brief(text)}.'
-        )
-    return numbers if len(numbers) > 1 else numbers[0]
-
-
-def load(data: str, *, id_: str | None, truth: str | None, drop: str, transpose: bool, **options: Any) -> Any:
-    """Read the user's table."""
-    from ..io import read_table
-
-    return read_table(data, truth=truth, transpose=transpose, **asked(id_, drop, **options))
-
-
-def asked(id_: str | None, drop: str, **options: Any) -> dict[str, Any]:
-    """Return the options of a command that say how a table is read."""
-    from ..io import Options
-
-    left_out = tuple(name.strip() for name in drop.split(",") if name.strip())
-    return {"id_column": id_, "drop": left_out, "options": Options(**options)}
-
-
-def load_or_open(
-    data: Sequence[str], *, id_: str | None, truth: str | None, drop: str, transpose: bool, **options: Any
-) -> Any:
-    """Read the user's table or, if it comes in parts or is larger than memory, open it."""
-    from ..io.parts import read_or_open
-
-    return read_or_open(data, truth=truth, transpose=transpose, **asked(id_, drop, **options))
-
-
-def prepared(X: Any, preset: Mapping[str, Any] | None) -> Any:
-    """Prepare a table as the preset says, and keep the names of its rows and columns."""
-    if preset is None:
-        return X
-    from ..preprocessing import ExpressionScaler
-
-    scaler = ExpressionScaler().fit(X)
-    scaler.log_, scaler.clip_, scaler.total_ = preset["log"], preset.get("clip", False), preset.get("total")
-    return scaler.transform(X)
-
-
-def preset_of(word: str | None, X: Any) -> tuple[dict[str, Any] | None, list[str]]:
-    """Return what a preset does to this table, as a dictionary and as notes."""
-    if word is None:
-        return None, []
-    from .._blocks.collections import Collection, is_collection
-    from ..preprocessing import ExpressionScaler
-
-    scaler = ExpressionScaler().fit(X)
-    below = "negative values were set to 0, and " if scaler.clip_ else ""
-    if hasattr(X, "tocsr") or (is_collection(X) and Collection.of(X).is_sparse):
-        counts = "each sample was scaled to the same total, and the values were transformed by log2(1 + x)"
-        told = counts if scaler.log_ else "the values are no counts, so they were left unchanged"
-    else:
-        logged = "the values were transformed by log2(1 + x), and " if scaler.log_ else ""
-        told = f"{below}{logged}each sample was centered and scaled"
-    preset = {"name": word, "log": scaler.log_, "clip": scaler.clip_, "total": scaler.total_}
-    return preset, [f"Preset expression: {told}. Genes were not scaled."]
-
-
-def say(text: str, quiet: bool, *, stands_out: bool = False) -> None:
-    """Print a line, which a terminal may show in a color that stands out, unless the command is quiet."""
-    if not quiet and stands_out:
+def say(text: str, *, stands_out: bool = False) -> None:
+    """Print a line, which a terminal may show in a color that stands out."""
+    if stands_out:
         typer.secho(visible(text), fg="yellow", bold=True)
-    elif not quiet:
+    else:
         tell(text)
 
 
 def say_json(value: Any, indent: int | None = None) -> None:
-    """Print a value as JSON, in which control characters and all letters beyond ASCII are escaped."""
+    """Print a value as JSON."""
+    typer.echo(json_text(value, indent))
+
+
+def json_text(value: Any, indent: int | None = None) -> str:
+    """Return a value as JSON, in which control characters and all letters beyond ASCII are escaped."""
     # JSON leaves this one as it is.
-    typer.echo(json.dumps(value, indent=indent).replace("\x7f", "\\u007f"))
+    return json.dumps(value, indent=indent).replace("\x7f", "\\u007f")
+
+
+# The width of what is printed if there is no terminal, where lines need not be broken.
+NO_TERMINAL = 100_000
 
 
 def console() -> Any:
-    """Return a console of rich for tables, which leaves it to the command what to do if its output is closed."""
+    """Return a console of rich, which leaves it to the command what to do if its output is closed."""
     from rich.console import Console
 
     class OurConsole(Console):
         def on_broken_pipe(self) -> None:
             raise
 
-    return OurConsole(highlight=False)
+    made = OurConsole(highlight=False)
+    # Without a terminal, rich would break lines at 80 letters. The variable COLUMNS still sets the width.
+    if not made.is_terminal and not os.environ.get("COLUMNS"):
+        made.width = NO_TERMINAL
+    return made
+
+
+def show_table(header: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+    """Print a table. Names that are too long for the terminal go on in the next line, and nothing is cut off."""
+    from rich.markup import escape
+    from rich.table import Table
+
+    table = Table(box=None)
+    for name in header:
+        table.add_column(escape(name), overflow="fold")
+    for row in rows:
+        table.add_row(*(escape(visible(cell)) for cell in row))
+    console().print(table)
 
 
 def put(text: str | Iterable[str], out: Path | None) -> bool:

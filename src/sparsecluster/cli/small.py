@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from .errors import plainly, tell
+from .options import AsJson
 
 
 @plainly
@@ -85,7 +86,7 @@ def simulate(
 
 @plainly
 def methods(
-    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """List the methods, the data that each takes, and whether it selects features and predicts new samples.
 
@@ -94,7 +95,7 @@ def methods(
       sparsecluster methods --json
     """
     from ..methods.registry import METHODS
-    from .shared import console, say_json
+    from .shared import say_json, show_table
 
     if as_json:
         entries = {
@@ -103,10 +104,15 @@ def methods(
         }
         say_json(entries, indent=2)
         return
-    from rich.table import Table
+    show_table(
+        ["name", "what it is", "takes", "selects", "predicts", "probabilities"],
+        (
+            (name, method.title, method.takes, *map(yes_or_no, (method.selects, method.predicts, method.soft)))
+            for name, method in METHODS.items()
+        ),
+    )
 
-    table = Table("name", "what it is", "takes", "selects", "predicts", "probabilities", box=None)
-    for name, method in METHODS.items():
-        flags = (method.selects, method.predicts, method.soft)
-        table.add_row(name, method.title, method.takes, *("yes" if flag else "no" for flag in flags))
-    console().print(table)
+
+def yes_or_no(flag: bool) -> str:
+    """Return a flag in words."""
+    return "yes" if flag else "no"

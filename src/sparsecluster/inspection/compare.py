@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
+from numbers import Integral
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -17,6 +19,7 @@ from .._utils.parallel import Workers
 from .._utils.parameters import check_parameters, rng_of
 from .._utils.progress import Progress, Verbosity
 from .._utils.text import brief
+from ..methods._base import SparseClusterer
 from ..methods._clusters import NClusters, check_n_clusters
 from ..methods._result import OUTLIER
 from ..methods.registry import METHODS, make_method
@@ -156,6 +159,7 @@ def compare_methods(
     random_state: int | np.random.RandomState | None = 0,
     n_jobs: int | None = None,
     verbose: Verbosity = "auto",
+    make: Callable[..., SparseClusterer] = make_method,
     **parameters: Any,
 ) -> Comparison:
     """Run several methods on one table and compare what they find.
@@ -174,11 +178,15 @@ def compare_methods(
     repeats : int, default=3
         Number of fits of each method, with different seeds. The mean agreement between them is the stability.
     random_state : int, RandomState or None, default=0
-        Generates the seeds of the repeats.
+        Generates the seeds of the repeats. A number is the seed of the first repeat, so that this is the fit of the
+        method with the same `random_state`.
     n_jobs : int, default=None
         Number of threads, for methods that use threads.
     verbose : bool or "auto", default="auto"
         Whether to show progress, as in the estimators.
+    make : callable, default=make_method
+        Function that creates the estimators, as `make_method` does from the name of a method, the number of clusters
+        and keyword parameters.
     **parameters
         Other parameters, such as `metric="hamming"`, which are passed to all methods that have them.
 
@@ -216,9 +224,11 @@ def compare_methods(
     if strange is not None:
         raise ValueError(f"None of the methods has a parameter {brief(strange)}. Check its spelling.")
     seeds = rng_of(random_state).integers(2**31, size=repeats).tolist()
+    if isinstance(random_state, Integral):
+        seeds[0] = int(random_state)
     given = {"n_jobs": n_jobs, "verbose": False, **parameters}
     workers = Workers(1, Progress(verbose))
-    results = workers.map(lambda name: _compared(name, X, n_clusters, seeds, given), methods, "methods")
+    results = workers.map(lambda name: _compared(partial(make, name, n_clusters), name, X, seeds, given), methods, "methods")
     return Comparison(list(results), known)
 
 
@@ -234,14 +244,14 @@ def _n_rows(X: Any, parameters: dict[str, Any]) -> int:
     return int(X.shape[0]) if hasattr(X, "shape") else len(X)
 
 
-def _compared(name: str, X: Any, n_clusters: NClusters, seeds: list[int], given: dict[str, Any]) -> Compared:
+def _compared(
+    make: Callable[..., SparseClusterer], name: str, X: Any, seeds: list[int], given: dict[str, Any]
+) -> Compared:
     """Run all repeats of one method."""
-    takes = make_method(name, n_clusters).get_params()
+    takes = make().get_params()
     seconds, n_features, labels, chosen = [], [], [], []
     for seed in seeds:
-        method = make_method(
-            name, n_clusters, random_state=seed, **{key: value for key, value in given.items() if key in takes}
-        )
+        method = make(random_state=seed, **{key: value for key, value in given.items() if key in takes})
         began = time.perf_counter()
         try:
             with warnings.catch_warnings():

@@ -12,11 +12,8 @@ import numpy.typing as npt
 import scipy.sparse
 
 from .._data.centers import means
-from .._data.content import holds_words
 from .._data.kinds import Dissimilarity, SquaredEuclidean
 from .._data.kinds.dissimilarity import Scale
-from .._data.metric import Metric
-from .._data.reading import Given, read_columns
 from .._search.curve import TuningCurve
 from .._utils.arrays import Floats, Subset
 from ..methods._result import OUTLIER
@@ -294,15 +291,21 @@ class View:
     def _placed(self) -> Placed | None:
         if self._squared is None:
             return None
-        squared, inside = self._squared(), np.flatnonzero(~self.outliers)
-        others = squared.copy()
-        others[inside, self.labels[inside]] = np.inf
-        second, b = others.argmin(axis=1), np.sqrt(others.min(axis=1))
-        a = b.copy()
-        a[inside] = np.sqrt(squared[inside, self.labels[inside]])
-        silhouette = (b - a) / np.maximum(np.maximum(a, b), np.finfo(float).tiny)
-        silhouette[self.outliers] = np.nan
-        return Placed(a, second, silhouette)
+        return placed_by(self._squared(), self.labels)
+
+
+def placed_by(squared: Floats, labels: Subset) -> Placed:
+    """Return where samples are, given their squared distances to all clusters and the clusters that they are in."""
+    outside = labels == OUTLIER
+    inside = np.flatnonzero(~outside)
+    others = squared.copy()
+    others[inside, labels[inside]] = np.inf
+    second, b = others.argmin(axis=1), np.sqrt(others.min(axis=1))
+    a = b.copy()
+    a[inside] = np.sqrt(squared[inside, labels[inside]])
+    silhouette = (b - a) / np.maximum(np.maximum(a, b), np.finfo(float).tiny)
+    silhouette[outside] = np.nan
+    return Placed(a, second, silhouette)
 
 
 def _rows_of(squared: Callable[[], Floats], rows: npt.NDArray[np.bool_]) -> Floats:
@@ -316,27 +319,3 @@ def view_of_numbers(X: Any, labels: Subset, is_chosen: npt.NDArray[np.bool_], **
     names, ids = (tuple(map(str, range(size))) for size in (p, n))
     kinds = (SquaredEuclidean(),) * p
     return View(names, ids, labels, np.zeros(p), np.flatnonzero(is_chosen), values, kinds=kinds, **more)
-
-
-def describe_columns(X: Any, names: Sequence[str], metric: Metric = "auto") -> list[dict[str, Any]]:
-    """Describe how `fit` reads each column of a table that is not sparse.
-
-    >>> describe_columns(np.array([[1.0], [2.0], [np.nan], [2.0]]), ["size"])
-    [{'name': 'size', 'compared by': 'squared difference', 'values': 2, 'missing': 0.25, 'example': '1'}]
-    """
-    has_words = holds_words(X)
-    table = read_columns(Given(X if has_words else np.asarray(X, np.float64), has_words, names, names), metric)
-    columns = []
-    for name, kind, codes in zip(names, table.kinds, table.values.T, strict=True):
-        seen = codes[~np.isnan(codes)]
-        example = kind.decode(seen[:1])[0] if seen.size else ""
-        columns.append(
-            {
-                "name": str(name),
-                "compared by": kind.words,
-                "values": int(np.unique(seen).size),
-                "missing": float(np.isnan(codes).mean()),
-                "example": f"{example:.4g}" if isinstance(example, float) else str(example),
-            }
-        )
-    return columns

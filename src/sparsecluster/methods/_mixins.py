@@ -158,7 +158,10 @@ class NearestCluster:
         clusters = self._known_clusters()
         if is_collection(X):
             return labels_in_blocks(self, X)
-        values = self._new_values(X)
+        return self._nearest(clusters, self._new_values(X))
+
+    def _nearest(self, clusters: Clusters, values: list[Any]) -> npt.NDArray[np.intp]:
+        """Return the nearest clusters of samples, and warn of those that have no value by which to find it."""
         labels = clusters.nearest(values)
         blank = np.flatnonzero(nothing_observed(values))
         if blank.size:
