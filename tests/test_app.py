@@ -9,10 +9,8 @@ import zipfile
 
 import pytest
 
-from tests.helpers.app import app as app
-
-pd = pytest.importorskip("pandas")
 from sparsecluster.datasets import shifted_groups
+from tests.helpers.app import app as app
 from tests.helpers.app import running_app, table_text, until
 from tests.helpers.imports import heavy_modules
 
@@ -37,6 +35,7 @@ def table(app):
 @pytest.fixture(scope="module")
 def slow(app):
     """A table that takes a while, unless its numbers are given."""
+    pd = pytest.importorskip("pandas")
     X = shifted_groups(mu=0.5, n_features=400, group_size=60, seed=1).X
     return app.upload("slow.csv", pd.DataFrame(X).add_prefix("gene").to_csv(index=False).encode())
 

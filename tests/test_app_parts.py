@@ -7,8 +7,9 @@ import sys
 
 import pytest
 
-for package in ("starlette", "uvicorn", "httpx"):
-    pytest.importorskip(package, reason=f'the app needs {package}: pip install "sparsecluster[app]" httpx')
+pytest.importorskip("starlette", reason='the app needs starlette: pip install "sparsecluster[app]"')
+pytest.importorskip("uvicorn", reason='the app needs uvicorn: pip install "sparsecluster[app]"')
+pytest.importorskip("httpx", reason="the app is asked by httpx: pip install httpx")
 import httpx
 
 from sparsecluster.app.choices import Choices, Reading, fit_arguments
@@ -42,9 +43,7 @@ class Client:
 
 @pytest.fixture(scope="module")
 def client(tmp_path_factory):
-    app = make_app(
-        tmp_path_factory.mktemp("app"), KEY, PORT, most_bytes=1000, quit_=lambda: None, start_key=START
-    )
+    app = make_app(tmp_path_factory.mktemp("app"), KEY, PORT, most_bytes=1000, quit_=lambda: None, start_key=START)
     return Client(app)
 
 
@@ -122,8 +121,32 @@ def test_plain_names_are_kept(name):
 @pytest.mark.parametrize(
     "name",
     [
-        *("", ".csv", ".", "..", "../a.csv", "a/b.csv", "a\\b.csv", "c:a.csv", "-a.csv", "a*.csv", "a[1].csv", "a\n.csv"),
-        *("a\u202e.csv", "<b>.csv", "$(a).csv", "CON.csv", "nul.csv", "a" * 200 + ".csv", "a.exe", "a.csv/", "a.csv "),
+        *(
+            "",
+            ".csv",
+            ".",
+            "..",
+            "../a.csv",
+            "a/b.csv",
+            "a\\b.csv",
+            "c:a.csv",
+            "-a.csv",
+            "a*.csv",
+            "a[1].csv",
+            "a\n.csv",
+        ),
+        *(
+            "a\n.csv",
+            "a\u202e.csv",
+            "<b>.csv",
+            "$(a).csv",
+            "CON.csv",
+            "nul.csv",
+            "a" * 200 + ".csv",
+            "a.exe",
+            "a.csv/",
+            "a.csv ",
+        ),
         *("a.csv\x00", "~.csv", "é" * 80 + ".csv", "a.zip", "a.tar.gz"),
     ],
 )
@@ -137,7 +160,7 @@ def test_results_are_named_after_the_file():
     assert result_name("table") == "table-clusters"
 
 
-@pytest.mark.parametrize("word", ["a", "a b", "it's", "two\nlines", "\u202ea'b\\c", "\x7f", "\x85", "$HOME `x` \t!", ""])
+@pytest.mark.parametrize("word", ["a", "a b", "it's", "two\nlines", "\u202ea'b\\c", "\x7f", "\x85", "$HOME `x`\t!", ""])
 def test_a_shell_reads_quoted_words_as_they_were(word):
     run = subprocess.run(
         ["bash", "-c", f"printf %s {quoted(word)}"], capture_output=True, check=True, env={"LC_ALL": "C.UTF-8"}

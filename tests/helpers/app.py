@@ -12,8 +12,9 @@ from urllib.parse import quote
 
 import pytest
 
-for package in ("starlette", "uvicorn", "httpx"):
-    pytest.importorskip(package, reason=f'the app needs {package}: pip install "sparsecluster[app]" httpx')
+pytest.importorskip("starlette", reason='the app needs starlette: pip install "sparsecluster[app]"')
+pytest.importorskip("uvicorn", reason='the app needs uvicorn: pip install "sparsecluster[app]"')
+pytest.importorskip("httpx", reason="the app is asked by httpx: pip install httpx")
 pytest.importorskip("pandas")
 import httpx
 

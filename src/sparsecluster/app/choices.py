@@ -10,7 +10,8 @@ from typing import Any
 from .._utils.text import brief
 
 USES = ("feature", "id", "truth", "left out")
-# The dissimilarities that can be chosen for a column, and their words on the page. The first one leaves the choice to the command.
+# The dissimilarities that can be chosen for a column, and their words on the page. The first one is the choice of the
+# command.
 METRICS = {
     "auto": "automatic",
     "sqeuclidean": "squared difference",

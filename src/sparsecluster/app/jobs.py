@@ -30,7 +30,9 @@ KILLED = (
     "The computation was stopped from outside, most likely because the memory of this machine was used up. Close other "
     "programs, leave out columns that you do not need, or use a machine with more memory, and try again."
 )
-CRASHED = "The computation ended without an answer (exit code {code}). Try again, and please report it if it happens again."
+CRASHED = (
+    "The computation ended without an answer (exit code {code}). Try again, and please report it if it happens again."
+)
 
 
 @dataclass

@@ -130,12 +130,12 @@ class App:
         """Tell about some of the columns of a table."""
         asked = request.query_params
         first, count = (_whole(asked.get(name, ""), usual) for name, usual in (("first", 0), ("count", 50)))
-        found = self._table(request).page(first, min(count, MOST_COLUMNS), asked.get("search", ""), asked.get("use", ""))
-        return JSONResponse(found)
+        return JSONResponse(self._table(request).page(first, min(count, MOST_COLUMNS), asked.get("search", "")))
 
     async def names(self, request: Request) -> Response:
         """Tell the names of all columns that contain a text."""
-        return JSONResponse(self._table(request).names(request.query_params.get("search", "")))
+        found = self._table(request).found(request.query_params.get("search", ""))
+        return JSONResponse([column["name"] for column in found])
 
     async def fit(self, request: Request) -> Response:
         """Start a fit."""
@@ -304,6 +304,10 @@ def _whole(text: str, usual: int) -> int:
 @cache
 def _page() -> Any:
     environment = Environment(
-        loader=PackageLoader(__package__), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+        loader=PackageLoader(__package__),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
     )
     return environment.get_template("page.html.jinja")

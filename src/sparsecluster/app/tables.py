@@ -18,7 +18,7 @@ from .jobs import DONE, Job, Pool
 from .names import EXCEL, LONGEST_NAME, as_argument, command_of, ending, quoted, result_name, safe_name
 
 REPORT = "report.html"
-# What is told of a column.
+# Examples of values are truncated.
 MOST_LETTERS = 200
 
 
@@ -66,20 +66,15 @@ class Table:
             "fits": [fitted(job) for job in self.fits],
         }
 
-    def page(self, first: int, count: int, search: str, use: str) -> dict[str, Any]:
-        """Return some of the columns whose names contain a text, ignoring case, and that have a use."""
+    def found(self, search: str) -> list[dict[str, Any]]:
+        """Return the columns whose names contain a text, ignoring case."""
         wanted = search.casefold()
-        found = [
-            column
-            for column in self.columns
-            if wanted in column["name"].casefold() and use in ("", column.get("use", "feature"))
-        ]
-        return {"total": len(found), "first": first, "columns": [_shown(each) for each in found[first : first + count]]}
+        return [column for column in self.columns if wanted in column["name"].casefold()]
 
-    def names(self, search: str) -> list[str]:
-        """Return the names of all columns that contain a text, ignoring case."""
-        wanted = search.casefold()
-        return [column["name"] for column in self.columns if wanted in column["name"].casefold()]
+    def page(self, first: int, count: int, search: str) -> dict[str, Any]:
+        """Return some of the columns that a search finds, for the page."""
+        found = self.found(search)
+        return {"total": len(found), "first": first, "columns": [_shown(each) for each in found[first : first + count]]}
 
 
 def _counted(uses: Any) -> dict[str, int]:

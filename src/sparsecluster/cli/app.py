@@ -38,7 +38,7 @@ def app(
     missing = [name for name in NEEDED if find_spec(name) is None]
     if missing:
         raise ImportError(
-            f"The app needs {' and '.join(missing)}. Run pip install \"sparsecluster[app]\", and try again."
+            f'The app needs {" and ".join(missing)}. Run pip install "sparsecluster[app]", and try again.'
         )
     from ..app.run import serve
 

@@ -62,7 +62,9 @@ export class Columns {
     const [useSelect, metricSelect] = [use.firstChild, metric.firstChild];
     const usual = column.use ?? "feature";
     name.firstChild.textContent = column.shown || "(no name)";
-    name.lastChild.textContent = [column.why, column.advice].filter(Boolean).join(" ");
+    // Why a column is compared as it is need not be read by everybody.
+    name.lastChild.textContent = [usual === "feature" ? "" : column.why, column.advice].filter(Boolean).join(" ");
+    type.title = column.why ?? "";
     useSelect.setAttribute("aria-label", `Use of ${column.shown}`);
     metricSelect.setAttribute("aria-label", `How ${column.shown} is compared`);
     metricSelect.options[0].textContent = column["compared by"] || "automatic";
