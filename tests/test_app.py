@@ -95,18 +95,19 @@ def arguments_in(command):
 def test_hostile_names_are_names_only(app, name):
     table = app.upload(name)
     assert table["samples"] == 36
-    assert not any(ord(letter) < 32 or letter == "\u202e" for letter in table["name"])
-    told = app.job(app.fit(table))
-    app.post(f"jobs/{told['key']}/cancel")
-    # The command reads the file by the name that the user knows.
-    file = f"./{name}" if name.startswith("-") else name
-    assert arguments_in(told["command"])[:4] == ["fit", file, "-k", "3"]
-    assert told["command"].isprintable()
+    assert table["name"].isprintable()
     # Files of the user are in private folders, under names of ours.
-    private = {place.split("/")[0] for place in app.files()}
-    assert all(place.startswith("sparsecluster-app-") for place in private)
+    assert all(place.startswith("sparsecluster-app-") for place in app.files())
     stored = {place.split("/")[2] for place in app.files() if place.count("/") == 2 and "/table-" in place}
-    assert {each for each in stored if "." in each or each == "table"} <= {"table", "table.csv", "my table.csv"}
+    assert {each for each in stored if not each.startswith(("fit-", "info-"))} <= {"table", "table.csv", "my table.csv"}
+
+
+def test_the_command_names_the_file_as_the_user_does(app):
+    name = "-<img src=x>'$(touch hacked)\n\u202e.csv"
+    told = app.ended(app.fit(app.upload(name)))
+    assert told["state"] == "done"
+    assert told["command"].isprintable()
+    assert arguments_in(told["command"])[:4] == ["fit", f"./{name}", "-k", "3"]
 
 
 def test_20_000_columns_are_searched_and_shown_a_page_at_a_time(app):
@@ -152,23 +153,17 @@ def test_choices_that_make_no_sense_are_refused(app, table, choices):
     assert refused.json()["error"].endswith(".")
 
 
-def test_a_cancelled_fit_leaves_nothing_behind(app, slow):
+def test_a_fit_shows_its_stage_and_steps_and_leaves_nothing_when_it_is_cancelled(app, slow):
     before, n_before = app.files(), len(app.workers())
     key = app.fit(slow, **LONG_WORK)
-    until(lambda: app.job(key)["total"])
+    told = until(lambda: told if (told := app.job(key))["done"] else None)
+    assert told["phase"] == "fitting"
+    assert told["what"]
+    assert 0 < told["done"] <= told["total"]
     assert app.post(f"jobs/{key}/cancel").json()["state"] == "cancelled"
     assert [file for file in app.files() if file not in before and "/temporary" not in file] == []
     assert app.get(f"jobs/{key}/results.zip").status_code == 409
     until(lambda: len(app.workers()) <= n_before + 1)
-
-
-def test_progress_has_a_stage_and_its_steps(app, slow):
-    key = app.fit(slow, **LONG_WORK)
-    told = until(lambda: told if (told := app.job(key))["done"] else None)
-    assert 0 < told["done"] <= told["total"]
-    assert told["phase"] == "fitting"
-    assert told["what"]
-    app.post(f"jobs/{key}/cancel")
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="there is no such signal")

@@ -10,6 +10,7 @@ import socket
 import stat
 import sys
 import tempfile
+import threading
 import webbrowser
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -67,10 +68,19 @@ def serve(
         say("It runs on this machine only. Press Ctrl-C here, or Quit on the page, to end it.")
         if browser:
             # Other users of this machine can see with what a browser was started, so this address works only once.
-            with suppress(webbrowser.Error):
-                webbrowser.open(f"{address}/{START}/{start_key}")
+            _open(f"{address}/{START}/{start_key}")
         with _ending_well(), suppress(KeyboardInterrupt):
             server.run(sockets=[listener])
+
+
+def _open(address: str) -> None:
+    """Open a browser, which may not return until it is closed."""
+
+    def open_() -> None:
+        with suppress(webbrowser.Error, OSError):
+            webbrowser.open(address)
+
+    threading.Thread(target=open_, daemon=True).start()
 
 
 @contextmanager

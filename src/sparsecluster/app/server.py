@@ -60,6 +60,10 @@ class App:
     def __init__(self, folder: Path, most_bytes: int, quit_: Callable[[], None]) -> None:
         self._folder, self._most_bytes, self._quit = folder, most_bytes, quit_
         self._most = f"{most_bytes / 1e9:g} GB"
+        self._too_large = (
+            f"Files may have at most {self._most}; this one is larger. Start the app with a larger --max-upload, or "
+            "use `sparsecluster fit` in a terminal."
+        )
         self.tables: Tables
 
     @asynccontextmanager
@@ -80,7 +84,14 @@ class App:
     async def page(self, _: Request) -> Response:
         """Show the page."""
         formats = ",".join([*(f".{each}" for each in (*TABLES, *COMPRESSED))])
-        page = _page().render(version=__version__, formats=formats, metrics=METRICS, most=self._most)
+        page = _page().render(
+            version=__version__,
+            formats=formats,
+            metrics=METRICS,
+            most=self._most,
+            most_bytes=self._most_bytes,
+            too_large=self._too_large,
+        )
         return HTMLResponse(page)
 
     async def static(self, request: Request) -> Response:
@@ -98,23 +109,20 @@ class App:
         name = unquote(request.headers.get("x-file-name", "table"))
         length = request.headers.get("content-length", "")
         if length.isdecimal() and int(length) > self._most_bytes:
-            raise self._too_large()
+            raise self._refusal()
         try:
             table = await self.tables.add(name, request.stream())
         except TooLargeError:
-            raise self._too_large() from None
+            raise self._refusal() from None
         except ClientDisconnect:
             return Response(status_code=400)
         except OSError as error:
             raise HTTPException(507, f"The file could not be stored: {error.strerror}. Free some space.") from error
         return JSONResponse(table.described())
 
-    def _too_large(self) -> HTTPException:
-        advice = "Start the app with a larger --max-upload, or use `sparsecluster fit` in a terminal."
+    def _refusal(self) -> HTTPException:
         # What is still on its way is not read.
-        return HTTPException(
-            413, f"Files may have at most {self._most}; this one is larger. {advice}", headers={"Connection": "close"}
-        )
+        return HTTPException(413, self._too_large, headers={"Connection": "close"})
 
     async def show(self, request: Request) -> Response:
         """Tell all about a table but its columns."""

@@ -15,6 +15,12 @@ const columns = new Columns(reread);
 
 function upload(file) {
   if (!file || sending) return;
+  // The server says the same, but a browser may not hear it while it is sending.
+  if (file.size > Number(document.body.dataset.mostBytes)) {
+    say(el("table-error"), document.body.dataset.tooLarge);
+    el("file").value = "";
+    return;
+  }
   begin();
   sending = new XMLHttpRequest();
   say(el("table-name"), file.name);
@@ -100,11 +106,13 @@ async function described() {
   el("transpose").checked = table.transpose;
   el("sheet").value = table.sheet ?? "";
   show(el("sheet-label"), table.is_excel);
-  show(el("step-columns"));
   const failed = table.info.state !== "done";
+  // Everything is there when it is shown.
+  if (!failed) await columns.show(table);
+  show(el("step-columns"));
   say(el("info-error"), failed ? table.info.error : "");
   show(el("choices"), !failed);
-  show(el("columns-body"), !failed);
+  show(el("columns-body"), !failed && table.n_columns > 0);
   el("notes").replaceChildren(...(failed ? [] : noteItems(table.notes)));
   if (failed) {
     say(el("columns-words"), "The table could not be read.");
@@ -114,7 +122,6 @@ async function described() {
   say(el("columns-words"), table.n_columns
     ? `${plural(table.samples, "sample")} and ${plural(table.n_columns, "column")}${others ? `, ${count(others)} of which ${others === 1 ? "is" : "are"} not compared` : ""}. Check how each is used, then press Fit.`
     : `${plural(table.samples, "sample")}. The columns are all used.`);
-  await columns.show(table);
   columns.counted();
 }
 

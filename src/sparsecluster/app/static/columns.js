@@ -32,7 +32,6 @@ export class Columns {
 
   async show(table) {
     this.table = table;
-    show(el("columns-body"), table.n_columns > 0);
     show(el("columns-bar"), table.n_columns > 8);
     await this.turn(this.first);
   }

@@ -77,12 +77,14 @@ export class Fits {
 
   showProgress(fit) {
     const isQueued = fit.state === "queued";
-    const steps = fit.total ? `: ${fit.what}, ${count(fit.done)} of ${count(fit.total)}` : " …";
-    say(el("stage"), isQueued ? "Waiting: two other computations are running." : capital(fit.phase) + steps);
+    // The stage is read aloud when it changes; its steps change too often for this.
+    const stage = capital(fit.phase) + (fit.what ? `: ${fit.what}` : " …");
+    say(el("stage"), isQueued ? "Waiting: two other computations are running." : stage);
     if (fit.total) el("bar").value = fit.done / fit.total;
     else el("bar").removeAttribute("value");
-    const left = fit.left !== null && fit.left >= 1 ? `, about ${seconds(fit.left)} left in this stage` : "";
-    say(el("time"), isQueued ? "" : `${seconds(fit.seconds)} so far${left}`);
+    const steps = fit.total ? `${count(fit.done)} of ${count(fit.total)}` : "";
+    const left = fit.left !== null && fit.left >= 1 ? `about ${seconds(fit.left)} left in this stage` : "";
+    say(el("time"), isQueued ? "" : [steps, left, `${seconds(fit.seconds)} so far`].filter(Boolean).join(" · "));
   }
 
   async cancel() {
