@@ -104,12 +104,15 @@ WRONG = {
     "fewer than no clusters": (("fit", "none.csv", "-k", "-3"), "got '-3'"),
     "a range beyond the samples": (("fit", "table.csv", "-k", "20-30"), "[2, 24]"),
     "a largest number that is given": (("fit", "none.csv", *K, "--max-clusters", "5"), "that -k auto tries"),
-    "a largest number of one": (("fit", "none.csv", "--max-clusters", "1"), "max_clusters must be a whole number"),
+    "a largest number of one": (("fit", "none.csv", "--max-clusters", "1"), "--max-clusters must be a whole number"),
     "an unknown criterion for k": (("fit", "none.csv", "--cluster-criterion", "bik"), 'Did you mean "bic"?'),
     "an unknown criterion for s": (("fit", "none.csv", *K, "--criterion", "gab"), 'Did you mean "gap"?'),
     "a criterion for a method without": (("fit", "none.csv", "--method", "ward", "--criterion", "bic"), "--criterion"),
-    "too much trimming": (("fit", "none.csv", *K, "--trim", "0.6"), "trim must be a share of the samples in [0, 0.5)"),
-    "less than no trimming": (("fit", "none.csv", *K, "--trim", "-0.1"), "trim must be a share"),
+    "too much trimming": (
+        ("fit", "none.csv", *K, "--trim", "0.6"),
+        "--trim must be a share of the samples in [0, 0.5)",
+    ),
+    "less than no trimming": (("fit", "none.csv", *K, "--trim", "-0.1"), "--trim must be a share"),
     "an unknown metric": (("fit", "table.csv", *K, "--metric", "euclid"), '"sqeuclidean"'),
     "an unknown method": (("fit", "table.csv", *K, "--method", "sass"), "Did you mean 'sas'?"),
     "an unknown id": (("fit", "table.csv", *K, "--id", "nome"), "Did you mean 'name'?"),
@@ -236,35 +239,6 @@ def test_methods_are_listed_in_words_and_as_json():
         assert entries[name]["title"] == method.title
         assert (entries[name]["takes"], entries[name]["selects"]) == (method.takes, method.selects)
         assert isinstance(entries[name]["predicts"], bool)
-
-
-STRANGE = "name,n,word,flag,still,rare,[bold]x[/bold]\n" + "".join(
-    f"r{i},{i / 2},{'ab'[i % 2]},{i % 2 == 0},1,{i if i == 3 else ''},{'' if i < 5 else i}\n" for i in range(20)
-)
-
-
-def test_info_shows_how_columns_are_compared_and_what_may_go_wrong(tmp_path):
-    (tmp_path / "table.csv").write_text(STRANGE)
-    told = json.loads(done("info", tmp_path / "table.csv", "--json"))
-    columns = {column.pop("name"): column for column in told["columns"]}
-    assert told["samples"] == 20
-    assert columns["n"] == {"compared by": "squared difference", "values": 20, "missing": 0.0, "example": "0"}
-    assert columns["word"] == {"compared by": "same level or not", "values": 2, "missing": 0.0, "example": "a"}
-    assert columns["flag"]["compared by"] == "same level or not"
-    assert columns["[bold]x[/bold]"]["missing"] == 0.25
-    notes = " ".join(told["notes"])
-    assert "'name' contains a different text in every row" in notes
-    assert "These columns are constant and will not be used: still, rare." in notes
-    assert "More than 90% of the values are missing in these columns: rare." in notes
-    words = done("info", "-", given=STRANGE)
-    assert words.startswith("20 samples, 6 columns.\n")
-    assert "[bold]x[/bold]" in words
-    assert re.search(r"rare +squared difference +1 +95%", words)
-
-
-def test_info_lists_the_first_of_very_many_columns(tmp_path):
-    pd.DataFrame(np.eye(60)).add_prefix("c").to_csv(tmp_path / "wide.csv", index=False)
-    assert "... and 20 more columns." in done("info", tmp_path / "wide.csv")
 
 
 @pytest.mark.parametrize("design", DESIGNS)

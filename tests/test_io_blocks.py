@@ -13,8 +13,7 @@ from typer.testing import CliRunner
 from sparsecluster import SASClustering
 from sparsecluster._search.curve import TuningCurve
 from sparsecluster.cli import app
-from sparsecluster.inspection.columns import NumberColumns, describe_numbers
-from sparsecluster.inspection.columns import describe_columns
+from sparsecluster.inspection.columns import NumberColumns, describe_columns, describe_numbers
 from sparsecluster.io import cells, curves, formats, packed, read_blocks, read_table
 from sparsecluster.io.models import ModelError, as_dict, load_model, save_model
 from sparsecluster.io.text import distinct
@@ -82,7 +81,7 @@ WRITTEN = {
 def few(monkeypatch):
     """Tables of more than 10 rows count as long, and blocks have few rows."""
     monkeypatch.setattr(formats, "MOST_AT_ONCE", 10)
-    monkeypatch.setattr("sparsecluster.io.tables.MOST_AT_ONCE", 10)
+    monkeypatch.setattr("sparsecluster.io.streams.MOST_AT_ONCE", 10)
     monkeypatch.setattr(cells, "BLOCK_CELLS", 40)
     monkeypatch.setattr("sparsecluster.io.blocks.BLOCK_VALUES", 40)
     monkeypatch.setattr("sparsecluster.io.arrow.BLOCK_VALUES", 40)

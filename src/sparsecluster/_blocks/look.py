@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,6 +13,7 @@ import numpy.typing as npt
 
 from .._data.checks import LARGEST, refuse_columns
 from .._data.content import Content, is_missing
+from .._data.dates import Meaning
 from .._data.kinds import Dissimilarity, SquaredEuclidean
 from .._data.metric import kind_for, refuse_names
 from .._kernels.order import column_fingerprints, mixed
@@ -53,6 +55,8 @@ class Look(NamedTuple):
         The fingerprints of the columns of numbers.
     levels : dict of int to Levels
         The levels of the other columns.
+    meanings : dict of int to str
+        What the numbers of columns stand for that are not just numbers.
     """
 
     lengths: tuple[int, ...]
@@ -62,6 +66,7 @@ class Look(NamedTuple):
     infinite: Counts
     prints: Prints
     levels: dict[int, Levels]
+    meanings: Mapping[int, Meaning] = MappingProxyType({})
 
     @property
     def n_samples(self) -> int:
@@ -81,7 +86,9 @@ def look(block: Any, names: Sequence[str], asked: Sequence[Any] | None, dtype: A
             table[:, a] = content.numbers
         else:
             levels[a] = levels_of(content, names[a])
-    return of_numbers(table, levels)
+    # A block without any value does not say whether its dates have times of day.
+    told = {a: each.meaning for a, each in enumerate(columns) if each.meaning != "numbers" and each.n_observed}
+    return of_numbers(table, levels)._replace(meanings=told)
 
 
 def levels_of(content: Content, name: str) -> Levels:
@@ -162,6 +169,11 @@ def looks_joined(one: Look, other: Look, names: Sequence[str]) -> Look:
         one.infinite + other.infinite,
         prints,
         levels,
+        # Dates are times if they have a time of day in some block.
+        {
+            a: max(each.meanings[a] for each in (one, other) if a in each.meanings)
+            for a in {*one.meanings, *other.meanings}
+        },
     )
 
 
@@ -196,9 +208,9 @@ def learned(found: Look, names: Sequence[str], asked: Sequence[Any] | None) -> l
     plain = SquaredEuclidean()
     kinds: list[Dissimilarity] = []
     for a, name in enumerate(names):
-        levels = found.levels.get(a)
+        levels, meaning = found.levels.get(a), found.meanings.get(a, "numbers")
         if levels is None or (not levels.counts and found.seen[a] > 0):
-            kinds.append(plain)
+            kinds.append(plain if meaning == "numbers" else SquaredEuclidean(meaning))
             continue
         if found.seen[a] > 0:
             refuse_several_types(name)
@@ -210,6 +222,7 @@ def learned(found: Look, names: Sequence[str], asked: Sequence[Any] | None) -> l
             values=None if levels.are_numbers else values,
             has_levels=levels.has_levels,
             order=levels.order,
+            meaning=meaning,
         )
         kinds.append(kind_for(asked[a], content, name))
     return kinds

@@ -14,8 +14,7 @@ import numpy as np
 
 from .._utils.arrays import Floats
 from .._utils.text import brief
-
-MICROSECONDS_A_DAY = 86_400e6
+from .dates import MICROSECONDS_A_DAY, Meaning, days_in, find_dates, meaning_of_days
 
 
 class Content(NamedTuple):
@@ -33,6 +32,8 @@ class Content(NamedTuple):
         Whether the values are text without a declared type, which may turn out to be identifiers.
     order : tuple or None
         The levels in ascending order, if the column is ordered.
+    meaning : {"numbers", "dates", "times", "durations"}
+        What the numbers stand for: dates and times are days since 1970, and durations are days.
     """
 
     numbers: Floats | None = None
@@ -40,6 +41,7 @@ class Content(NamedTuple):
     has_levels: bool = False
     is_text: bool = False
     order: tuple[Any, ...] | None = None
+    meaning: Meaning = "numbers"
 
     def distinct(self) -> list[Any]:
         """The distinct observed values, in no particular order."""
@@ -48,6 +50,21 @@ class Content(NamedTuple):
             return np.unique(self.numbers[~np.isnan(self.numbers)] + 0.0).tolist()
         assert self.values is not None
         return [value for value in set(self.values) if not is_missing(value)]
+
+    def as_dates(self, column: str) -> Content:
+        """The same with text read as dates; an error if some of it is not a date, or may be two."""
+        if self.values is None:
+            return self
+        found = find_dates(self.values)
+        if found is None or found.odd or found.other:
+            value = found.odd[0] if found and found.odd else next(each for each in self.values if not is_missing(each))
+            what = f"{brief(value)} may be {found.form} or {found.other}" if found and found.other else brief(value)
+            raise ValueError(
+                f"Column {brief(column)} held dates in fit and must hold dates now; got {what}. Pass dates, or text "
+                "such as 2024-12-31."
+            )
+        days = days_in(found.times)
+        return Content(days, meaning=meaning_of_days(days))
 
     @property
     def n_observed(self) -> int:
@@ -147,7 +164,8 @@ def _of_typed(series: Any) -> Content | None:
         return Content(_floats(series), has_levels=True, order=(0.0, 1.0))
     if kind in (nw.Datetime, nw.Date, nw.Duration):
         # In days, which is a familiar unit; the origin does not matter.
-        return Content(_floats(_microseconds(series)) / MICROSECONDS_A_DAY)
+        days = _floats(_microseconds(series)) / MICROSECONDS_A_DAY
+        return Content(days, meaning="durations" if kind == nw.Duration else meaning_of_days(days))
     if kind in (nw.Categorical, nw.Enum):
         native = getattr(series.to_native(), "dtype", None) or series.to_native().type
         if type(native).__name__ == "ArrowDtype":
@@ -185,9 +203,10 @@ def _of_objects(name: str, values: list[Any]) -> Content:
     floats = {kind for kind in kinds if issubclass(kind, float | np.floating)}
     if floats and all(value != value for value in values if isinstance(value, float | np.floating)):
         kinds -= floats
-    for allowed, number in NUMBERS_IN:
+    for allowed, number, meaning in NUMBERS_IN:
         if all(issubclass(kind, allowed) and not issubclass(kind, bool) for kind in kinds):
-            return Content(np.array([np.nan if is_missing(value) else number(value) for value in values], dtype=float))
+            numbers = np.array([np.nan if is_missing(value) else number(value) for value in values], dtype=float)
+            return Content(numbers, meaning=meaning_of_days(numbers) if meaning == "dates" else meaning)
     if kinds <= {bool, np.bool_}:
         return Content(values=values, has_levels=True, order=(False, True))
     if all(issubclass(kind, str) for kind in kinds):
@@ -217,10 +236,9 @@ def _number(value: Any) -> float:
         return float("inf") if value > 0 else -float("inf")
 
 
-# Types of objects that can be read as numbers, and how they are converted.
-NUMBERS_IN: tuple[tuple[Any, Any], ...] = (
-    (Real | Decimal | np.integer | np.floating, _number),
-    (datetime, _days),
-    (date, _days),
-    (timedelta, lambda value: value / timedelta(days=1)),
+# Types of objects that can be read as numbers, how they are converted, and what they stand for.
+NUMBERS_IN: tuple[tuple[Any, Any, Meaning], ...] = (
+    (Real | Decimal | np.integer | np.floating, _number, "numbers"),
+    (date, _days, "dates"),
+    (timedelta, lambda value: value / timedelta(days=1), "durations"),
 )

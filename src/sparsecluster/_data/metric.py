@@ -59,12 +59,21 @@ def refuse_identifiers(content: Content, column: str) -> None:
 
 def refuse_names(different: int, observed: int, column: str) -> None:
     """Refuse a column of text with so many different values among those that are observed."""
-    if different > max(FEW_LEVELS, NEARLY_UNIQUE * observed):
+    if is_nearly_unique(different, observed):
         raise ValueError(
             f"Column {brief(column)} is text with {different} different values in {observed} samples, like names or "
             "identifiers, so it cannot tell clusters apart. Drop it, convert it if it holds numbers, or use "
             f'metric={{{brief(column)}: "hamming"}} if it is meant to be a category.'
         )
+
+
+def is_nearly_unique(different: int, observed: int) -> bool:
+    """Whether so many different values among those that are observed are like names or identifiers.
+
+    >>> is_nearly_unique(90, 100), is_nearly_unique(50, 100), is_nearly_unique(5, 5)
+    (True, False, False)
+    """
+    return different > max(FEW_LEVELS, NEARLY_UNIQUE * observed)
 
 
 def column_place(key: Any, names: Sequence[Any], where: str) -> int:

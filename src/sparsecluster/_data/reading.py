@@ -30,6 +30,7 @@ from .checks import (
 )
 from .checks import too_few_distinct as too_few
 from .content import Content, contents
+from .dates import OF_DATES
 from .kinds import Dissimilarity, SquaredEuclidean
 from .metric import Metric, asked_by_column, group_numbers, kind_for
 from .names import DefaultNames
@@ -186,7 +187,7 @@ class TableReader(NamedTuple):
         if given.has_words:
             read = [
                 kind.encode_new(content, name)
-                for kind, content, name in zip(self.kinds, contents(given.X, self.names), self.names, strict=True)
+                for kind, content, name in zip(self.kinds, self.contents(given.X), self.names, strict=True)
             ]
             numbers = [np.zeros(len(each)) if each.dtype == object else each for each in read]
             check_finite(np.column_stack(numbers), self.names)
@@ -203,12 +204,17 @@ class TableReader(NamedTuple):
             check_stored(given.X, self.names)
             return given.X
         codes: Table = (
-            encoded(contents(given.X, self.names), self.kinds, self.names)
+            encoded(self.contents(given.X), self.kinds, self.names)
             if given.has_words
             else recoded(given.X, self.kinds, self.names)
         )
         check_finite(codes, self.names)
         return codes
+
+    def contents(self, X: Any) -> list[Content]:
+        """The content of each column of new samples; text in columns that held dates is read as dates."""
+        found = zip(contents(X, self.names), self.kinds, self.names, strict=True)
+        return [content.as_dates(name) if kind.meaning in OF_DATES else content for content, kind, name in found]
 
     @property
     def can_be_saved(self) -> bool:

@@ -101,6 +101,8 @@ def compare(
 
       sparsecluster compare table.xlsx -k 4 --methods sas,sparse-kmeans,ward --out comparison
     """
+    import numpy as np
+
     from .._utils.folders import check_place
     from .._utils.journal import recorded
     from .._utils.resume import name_of
@@ -148,7 +150,7 @@ def compare(
             "n_jobs": jobs if scheduler is None else None,  # a cluster is used as a whole
             "verbose": False if quiet else "auto",
         }
-        truths = None if loaded.truth is None else loaded.truth.to_numpy().astype(str)
+        truths = None if loaded.truth is None else np.asarray(loaded.truth).astype(str)
         # A comparison that was interrupted continues with the methods that are not finished.
         with recorded(name_of("compare", {**given, **wanted._asdict()}, X)) as journal:
             found = compare_methods(X, truth=truths, make=_maker(wanted), **given)

@@ -42,7 +42,6 @@ class Wanted(NamedTuple):
         del asked["n_clusters"], asked["preset"]
         return {name: value for name, value in asked.items() if isinstance(value, dict) or value not in NOTHING}
 
-
     def named_columns(self) -> tuple[str, ...]:
         """The columns for which a dissimilarity was given."""
         return tuple(self.metric) if isinstance(self.metric, dict) else ()

@@ -157,6 +157,7 @@ def fit(
         announce(READING)
         # The table is handed over, so that it is given up as soon as it is read.
         held = [table_of(data, request, estimator, assess, stack, (scheduler, jobs, shown))]
+        request = request.exact(held[0])
         fitted = assessed(fit_table(estimator, held.pop(), preset), assess, seed)
         if fitted.journal.n_reused and not quiet:
             tell(
@@ -166,7 +167,15 @@ def fit(
         announce(WRITING)
         result = summary_of(fitted, data, request)
         files = write_results(
-            out, fitted.estimator, fitted.view, result, fitted.preset, report, fitted.parts, fitted.evidence
+            out,
+            fitted.estimator,
+            fitted.view,
+            result,
+            fitted.preset,
+            report,
+            fitted.parts,
+            fitted.evidence,
+            fitted.forms,
         )
     fitted.journal.remove()
     if as_json:

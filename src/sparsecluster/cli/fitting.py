@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -32,7 +32,7 @@ class Fitted(NamedTuple):
         What there is to say about the table and the fit.
     journal : Journal
         By which the fit continues if it is interrupted; to be removed when the results are written.
-    truth : pandas.Series or None
+    truth : array-like or None
         The true groups of a table in memory.
     preset : dict or None
         How the table was prepared.
@@ -44,6 +44,8 @@ class Fitted(NamedTuple):
         The assessment, if there is one.
     is_assessed : bool
         Whether an assessment was tried.
+    forms : dict of str to str, or None
+        The form of the dates in columns, in which `predict` reads them.
     """
 
     estimator: Any
@@ -56,6 +58,7 @@ class Fitted(NamedTuple):
     parts: Parts | None = None
     evidence: Assessment | None = None
     is_assessed: bool = False
+    forms: Mapping[str, str] | None = None
 
 
 def table_of(
@@ -100,13 +103,13 @@ def fit_table(estimator: Any, table: Loaded | Parts, preset: str | None) -> Fitt
     if isinstance(table, Parts):
         parts = table._replace(X=prepared(table.X, preparation))
         found, view, warned, journal = fit_parts(estimator, parts, preparation)
-        return Fitted(found, view, [*notes, *warned], journal, None, preparation, parts=parts)
+        return Fitted(found, view, [*notes, *warned], journal, None, preparation, parts=parts, forms=parts.forms)
     if "metric" in estimator.get_params():
         estimator.set_params(metric=metric_for(estimator.metric, table))
     held, table = [table.X], table._replace(X=None)
     found, reading, warned, journal = _fitted(estimator, prepared(held.pop(), preparation))
     view = inspect(found, reading, table.ids, table.names)
-    return Fitted(found, view, [*notes, *warned], journal, table.truth, preparation, reading)
+    return Fitted(found, view, [*notes, *warned], journal, table.truth, preparation, reading, forms=table.forms)
 
 
 def _fitted(estimator: Any, X: Any) -> tuple[Any, Any, list[str], Journal]:
@@ -147,6 +150,8 @@ def assessed(fitted: Fitted, asked: bool | None, seed: int) -> Fitted:
 
 def summary_of(fitted: Fitted, data: Sequence[str], request: Request) -> dict[str, Any]:
     """Return the summary of a fit, with its agreement with the true groups if these are known."""
+    import numpy as np
+
     from ..inspection.agreement import in_clusters
     from ..metrics import adjusted_rand_index, error_rate, rand_index
     from ..report import summarize
@@ -163,7 +168,7 @@ def summary_of(fitted: Fitted, data: Sequence[str], request: Request) -> dict[st
     result["settings"]["python"] = python_of(fitted, data, request)
     result["warnings"] = list(map(in_options, result["warnings"]))
     if fitted.truth is not None:
-        known, labels = in_clusters(fitted.truth.to_numpy().astype(str), fitted.estimator.labels_)
+        known, labels = in_clusters(np.asarray(fitted.truth).astype(str), fitted.estimator.labels_)
         measures = {"rand": rand_index, "ari": adjusted_rand_index, "error": error_rate}
         result["truth"] = {name: measure(known, labels) for name, measure in measures.items()}
     return result

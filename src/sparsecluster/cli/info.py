@@ -94,7 +94,8 @@ def described_table(
         opened: Any = request.load_or_open(data)
         n, features = described_parts(opened, metric)
         return n, all_columns(features, opened), list(opened.notes)
-    is_whole = request.transpose or preset is not None or metric not in OF_NUMBERS
+    needs_all = (request.transpose, request.truth, preset, isinstance(metric, dict) or metric not in OF_NUMBERS)
+    is_whole = any(needs_all)
     with nullcontext() if is_whole else request.blocks(data[0]) as stream:
         if stream is not None:
             return len(stream.ids), all_columns(described_blocks(stream, metric), stream), list(stream.notes)
@@ -118,7 +119,7 @@ def described_blocks(stream: Stream, metric: str) -> list[dict[str, Any]]:
     numbers = NumberColumns([stream.blocks.names[place] for place in stream.places])
     for values in stream.blocks.arrays(stream.places):
         numbers.add(values)
-    others = stream.others
+    others = stream.words
     words = describe_columns(others, list(others.columns), metric) if others.shape[1] else []
     found = {column["name"]: column for column in (*numbers.described(metric), *words)}
     return [found[name] for name in stream.names]
@@ -143,8 +144,8 @@ FEW_VALUES = 5
 
 def all_columns(features: list[dict[str, Any]], table: Any) -> list[dict[str, Any]]:
     """Return all columns of a file in its order: the features, and those that are not features."""
-    columns = [as_used(column) for column in features]
-    for other in sorted(getattr(table, "others", ()), key=lambda each: each.place):
+    columns = [as_used(column, table.advice.get(column["name"])) for column in features]
+    for other in sorted(table.others, key=lambda each: each.place):
         columns.insert(
             other.place,
             {
@@ -157,18 +158,18 @@ def all_columns(features: list[dict[str, Any]], table: Any) -> list[dict[str, An
                 "missing": other.missing,
                 "example": other.example,
                 "why": other.why,
-                "advice": "",
+                "advice": f"Use --keep {quoted(other.name)} to use it." if other.why in KEEPABLE else "",
             },
         )
     return columns
 
 
-def as_used(column: dict[str, Any]) -> dict[str, Any]:
+def as_used(column: dict[str, Any], advised: str | None = None) -> dict[str, Any]:
     """Return the description of a feature with its use, the reason, and advice."""
     problem = column["problem"]
     why, _, advice = in_options(problem).partition(". ")
     if not problem:
-        why, advice = USED.get(column["type"], f"It holds {column['type']}."), advice_for(column)
+        why, advice = USED.get(column["type"], f"It holds {column['type']}."), advised or advice_for(column)
     order = ("name", "use", "type", "metric", "compared by", "values", "missing", "example", "why", "advice")
     made = {**column, "use": "left out" if problem else "feature", "why": why.rstrip(".") + ".", "advice": advice}
     return {**{key: made[key] for key in order}, **{key: made[key] for key in COUNTED if key in made}}
@@ -233,8 +234,8 @@ def _print(told: dict[str, Any]) -> None:
                 column["use"],
                 column["type"],
                 column["compared by"],
-                f"{next((word for key, word in COUNTED.items() if key in column), '')}{column['values']:,}",
-                f"{column['missing']:.0%}",
+                _number(column["values"], next((word for key, word in COUNTED.items() if key in column), "")),
+                "" if column["missing"] is None else f"{column['missing']:.0%}",
                 shortened(column["example"], MOST_LETTERS),
             )
             for column in columns[:MOST_SHOWN]
@@ -246,6 +247,10 @@ def _print(told: dict[str, Any]) -> None:
         tell(f"... and {len(rest):,} more columns: {_counted(kinds, '; ')}. Use --json to see all of them.")
     for line in _reasons(columns):
         tell(line)
+
+
+def _number(count: int | None, word: str) -> str:
+    return "" if count is None else f"{word}{count:,}"
 
 
 def _counted(counts: Counter[str], between: str = ", ") -> str:

@@ -51,9 +51,7 @@ Metric = Annotated[
         "manhattan, euclidean, hamming or ordinal. Can be used several times. By default, auto.",
     ),
 ]
-Transpose = Annotated[
-    bool, typer.Option("--transpose", help="The table has features in rows and samples in columns.")
-]
+Transpose = Annotated[bool, typer.Option("--transpose", help="The table has features in rows and samples in columns.")]
 Preset = Annotated[
     str | None,
     typer.Option(help="expression: prepare the samples of gene-expression data, and select the core genes."),

@@ -76,10 +76,10 @@ def predict(
     from .tables import Request
 
     saved = read_model(model)
-    # A column of the model is used, whatever it holds.
+    columns = tuple(drop or ()), (), tuple(dates or ())
     request = Request(
-        id_, None, tuple(drop or ()), (), tuple(dates or ()), transpose, sheet, encoding, delimiter, decimal, max_memory
-    )._replace(compared=tuple(saved.names or ()))
+        id_, None, *columns, transpose, sheet, encoding, delimiter, decimal, max_memory, like=saved
+    )
     if are_parts(data):
         with cluster(scheduler, jobs):
             parts = request.load_or_open(data)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -143,6 +143,7 @@ def write_results(
     report: bool,
     parts: Parts | None = None,
     evidence: Assessment | None = None,
+    dates: Mapping[str, str] | None = None,
 ) -> list[Path]:
     """Write all files of a result into a new folder, which takes the place of an earlier result as a whole.
 
@@ -172,7 +173,7 @@ def write_results(
         ]
         try:
             # A matrix has no column names. With the names from the file, `predict` can find the columns in new tables.
-            files.append(save_model(found, new / "model.json", preset=preset, names=view.names))
+            files.append(save_model(found, new / "model.json", preset=preset, names=view.names, dates=dates))
         except ModelError as error:
             result["notes"].append(f"model.json was not written. {error}")
         files.append(write(new / "summary.json", json.dumps(result, ensure_ascii=False, allow_nan=False)))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -11,13 +11,15 @@ from .._utils.text import brief
 
 if TYPE_CHECKING:
     from ..io import Loaded, Options, Stream
+    from ..io.models import SavedModel
     from ..io.parts import Parts
 
 
 class Request(NamedTuple):
     """How to read a table. The names are those of the parameters of `read_table` and of `Options`.
 
-    Columns in `compared` are used as well, because a dissimilarity was given for them.
+    Columns in `compared` are used as well, because a dissimilarity was given for them. With `like`, the table is read
+    for a model.
     """
 
     id_column: str | None = None
@@ -32,6 +34,7 @@ class Request(NamedTuple):
     decimal: str | None = None
     max_memory: str | None = None
     compared: tuple[str, ...] = ()
+    like: SavedModel | None = None
 
     @property
     def options(self) -> Options:
@@ -43,33 +46,77 @@ class Request(NamedTuple):
     def columns(self) -> dict[str, Any]:
         """What says which columns are used, as far as it was asked for."""
         asked = {name: value for name, value in self._asdict().items() if name in COLUMNS and value}
-        return {name: split(value) if isinstance(value, tuple) else value for name, value in asked.items()}
+        if is_truth_file(self.truth):
+            del asked["truth"]
+        # The features of a table that is transposed are no columns of the file.
+        keep = self.keep if self.transpose else tuple(dict.fromkeys((*self.keep, *self.compared)))
+        return {**asked, **({"keep": keep} if keep else {})}
+
+    def exact(self, table: Any) -> Request:
+        """The same with the exact names of columns of a table that was read, where several were given in one value."""
+        from ..io._columns import divided
+
+        known = {*table.names, *(other.name for other in table.others)}
+        names = {field: [divided(value, known) for value in getattr(self, field)] for field in ("drop", "keep", "dates")}
+        split = {
+            field: tuple(name for value, each in zip(getattr(self, field), found, strict=True)
+                         for name in (each if known.issuperset(each) else [value]))
+            for field, found in names.items()
+        }  # fmt: skip
+        return self._replace(**split)
 
     def load(self, data: str) -> Loaded:
         """Read the table into memory."""
         from ..io import read_table
 
-        return read_table(data, transpose=self.transpose, options=self.options, **self.columns())
+        with self.naming():
+            loaded = read_table(data, transpose=self.transpose, options=self.options, like=self.like, **self.columns())
+        return self._with_truth(loaded)
 
     def blocks(self, data: str) -> AbstractContextManager[Stream | None]:
         """Open a long table, to read it in blocks of rows; None stands for any other."""
         from ..io import read_blocks
 
-        return read_blocks(data, options=self.options, **self.columns())
+        return read_blocks(data, options=self.options, like=self.like, **self.columns())
 
     def load_or_open(self, data: Sequence[str]) -> Loaded | Parts:
         """Read the table into memory or, if it comes in parts or is larger than memory, open it."""
-        from ..io.parts import read_or_open
+        from ..io.parts import Parts, read_or_open
 
-        return read_or_open(data, transpose=self.transpose, options=self.options, **self.columns())
+        with self.naming():
+            table = read_or_open(
+                data, transpose=self.transpose, options=self.options, like=self.like, **self.columns()
+            )
+        if not isinstance(table, Parts):
+            return self._with_truth(table)
+        if is_truth_file(self.truth):
+            raise ValueError("The true groups of a table in parts must be a column of it. Set --truth to a column.")
+        return table
+
+    def _with_truth(self, loaded: Loaded) -> Loaded:
+        """The table with its true groups, if these are in a file of their own."""
+        from ..io import read_truth
+
+        if not is_truth_file(self.truth):
+            return loaded
+        truth, notes = read_truth(str(self.truth), loaded.ids)
+        return loaded._replace(truth=truth, notes=[*loaded.notes, *notes])
+
+    @contextmanager
+    def naming(self) -> Iterator[None]:
+        """Say of a column that there is not which option has named it."""
+        from ..io import FileError
+
+        try:
+            yield
+        except FileError as error:
+            named = next((name for name in self.compared if f"got {brief(name)}." in str(error)), None)
+            if named is None or not str(error).startswith("--keep"):
+                raise
+            raise FileError(str(error).replace("--keep", "--metric", 1)) from None
 
 
 COLUMNS = ("id_column", "truth", "drop", "keep", "dates")
-
-
-def split(values: Sequence[str]) -> tuple[str, ...]:
-    """Return the names in values that may hold several separated by commas."""
-    return tuple(name.strip() for value in values for name in value.split(",") if name.strip())
 
 
 def metric_of(given: Sequence[str] | None) -> str | dict[str, str]:
@@ -118,7 +165,9 @@ def metric_for(metric: str | Mapping[str, str], table: Any) -> Any:
 
 def is_truth_file(truth: str | None) -> bool:
     """Whether the true groups are in a file of their own, not in a column."""
-    return truth is not None and Path(truth).suffix != "" and Path(truth).is_file()
+    from ..io.truth import divided
+
+    return truth is not None and Path(file := divided(truth)[0]).suffix != "" and Path(file).is_file()
 
 
 # ---------------------------------------------------------------- presets

@@ -48,8 +48,8 @@ SPELLINGS = re.compile(
     rf"""metric=\{{(?P<column>{QUOTED}|"[^"]*"):\s*"(?P<kind>\w+)"\}}"""  # metric={'x': "hamming"}
     rf"|(?P<data>(?<!\w){QUOTED})"  # what the user wrote, which stays as it is
     rf"|(?P<method>{'|'.join(map(re.escape, METHODS))})"
-    rf"""|\b(?P<set>{"|".join(OPTIONS)})=(?P<value>"[^"]*"|{QUOTED}|\w+(?:[.\-]\w+)*)"""
-    rf"|\b(?P<name>{'|'.join(OPTIONS)})(?= (?:must|names|as a share|requires)\b)"
+    rf"""|(?<![-\w])(?P<set>{"|".join(OPTIONS)})=(?P<value>"[^"]*"|{QUOTED}|\w+(?:[.\-]\w+)*)"""
+    rf"|(?<![-\w])(?P<name>{'|'.join(OPTIONS)})(?= (?:must|names|as a share|requires)\b)"
 )
 
 

@@ -147,9 +147,7 @@ def problem_of(n_values: int, n_observed: int, n_samples: int) -> str:
     return CONSTANT if n_values < 2 else ""
 
 
-def _entry(
-    name: str, type_: str, kind: Any, values: int, missing: float, example: str, problem: str
-) -> dict[str, Any]:
+def _entry(name: str, type_: str, kind: Any, values: int, missing: float, example: str, problem: str) -> dict[str, Any]:
     return {
         "name": str(name),
         "type": type_,
@@ -232,14 +230,14 @@ def describe_numbers(values: npt.NDArray[Any], names: Sequence[str], metric: str
         some = slice(first, first + step)
         block = np.asarray(values[:, some], dtype=np.float64)
         is_known = ~np.isnan(block)
-        at, known = is_known.argmax(axis=0), is_known.any(axis=0)
+        at, known = is_known.argmax(axis=0), np.asarray(is_known.any(axis=0))
         found = block[at, np.arange(at.size)]
         # Missing values are sorted to the end.
         block = np.sort(block, axis=0)
-        counts[some] = known + ((block[1:] != block[:-1]) & ~np.isnan(block[1:])).sum(axis=0)
+        counts[some] = known.astype(np.intp) + ((block[1:] != block[:-1]) & ~np.isnan(block[1:])).sum(axis=0)
         n_missing[some] = (~is_known).sum(axis=0)
         most[some] = np.fmax.reduce(np.abs(block), axis=0, initial=0.0)
-        examples += [float(value) if is_any else None for value, is_any in zip(found, known, strict=True)]
+        examples += [float(value) if is_any else None for value, is_any in zip(found.tolist(), known.tolist(), strict=True)]
     return _described(names, metric, counts, n_missing, n, examples, most)
 
 

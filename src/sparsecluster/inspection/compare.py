@@ -228,7 +228,9 @@ def compare_methods(
         seeds[0] = int(random_state)
     given = {"n_jobs": n_jobs, "verbose": False, **parameters}
     workers = Workers(1, Progress(verbose))
-    results = workers.map(lambda name: _compared(partial(make, name, n_clusters), name, X, seeds, given), methods, "methods")
+    results = workers.map(
+        lambda name: _compared(partial(make, name, n_clusters), name, X, seeds, given), methods, "methods"
+    )
     return Comparison(list(results), known)
 
 

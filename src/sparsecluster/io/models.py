@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .._data.dates import pattern_of
 from .._data.kinds import KINDS, MEASURES, Dissimilarity
 from .._data.names import DefaultNames
 from .._data.reading import TableReader
@@ -48,11 +49,14 @@ class SavedModel(NamedTuple):
         Names of its columns, if they are known.
     preset : dict or None
         How new tables are prepared for it.
+    dates : dict of str to str, or None
+        The form in which the dates of columns were written, as in "DD/MM/YYYY".
     """
 
     estimator: Any
     names: Sequence[str] | None
     preset: Mapping[str, Any] | None
+    dates: Mapping[str, str] | None = None
 
 
 # ---------------------------------------------------------------- writing
@@ -64,6 +68,7 @@ def save_model(
     *,
     preset: Mapping[str, Any] | None = None,
     names: Sequence[str] | None = None,
+    dates: Mapping[str, str] | None = None,
 ) -> Path:
     """Save a fitted estimator as a JSON file.
 
@@ -83,6 +88,9 @@ def save_model(
     names : sequence of str, default=None
         Names of the columns, by which `sparsecluster predict` finds them in new tables. By default, these are the names
         that `fit` has seen.
+    dates : dict of str to str, default=None
+        The form in which the dates of columns are written, such as `{"born": "DD/MM/YYYY"}`, in which `sparsecluster
+        predict` reads them in new tables; `Loaded.forms` has those of a file.
 
     Returns
     -------
@@ -107,6 +115,8 @@ def save_model(
     """
     entry = as_dict(estimator)
     entry = entry | {"names": entry["names"] if names is None else _names(names), "preset": preset}
+    # Without dates, the file is as it was before there were forms.
+    entry |= {"dates": dict(dates)} if dates else {}
     # Parts, because the text of a large model is much larger than the model.
     return write(Path(file), json.JSONEncoder(allow_nan=False, ensure_ascii=False).iterencode(entry))
 
@@ -176,7 +186,10 @@ def _columns(kinds: Sequence[Dissimilarity]) -> Any:
 def _encoded(value: Any) -> Any:
     """Encode numbers, text, lists, arrays and classes of this package; types that JSON does not have are named."""
     if isinstance(value, Dissimilarity):
-        return {"kind": value.name, "fields": _fields(value)}
+        # Fields that have their default are left out, so that older versions can read all models that they know.
+        usual: Any = {each.name: each.default for each in dataclasses.fields(value)}  # type: ignore[arg-type]
+        changed = [name for name in usual if getattr(value, name) != usual[name]]
+        return {"kind": value.name, "fields": {name: _encoded(getattr(value, name)) for name in changed}}
     if isinstance(value, TuningCurve):
         value = thinned(value)
     if type(value) in (*PIECES.values(), *MEASURES.values()):
@@ -303,6 +316,13 @@ def _restored(entry: dict[str, Any]) -> SavedModel:
         preset is None or (isinstance(preset, dict) and _is_preset(preset)),
         "preset must be null or an object with booleans `log` and `clip` and a positive number or null `total`",
     )
+    dates = entry.get("dates")
+    must(
+        dates is None or (isinstance(dates, dict) and all(isinstance(form, str) for form in dates.values())),
+        "dates must be null or the form of dates by the column",
+    )
+    for form in (dates or {}).values():
+        pattern_of(form)
     must(isinstance(entry["has_words"], bool), "has_words must be true or false")
     counts = [entry[key] for key in ("n_chosen", "n_features", "n_left_out")]
     must(all(is_count(each) and each <= n for each in counts), "a number of features is wrong")
@@ -317,7 +337,7 @@ def _restored(entry: dict[str, Any]) -> SavedModel:
     reader = TableReader(names or DefaultNames(n), kinds, entry["has_words"])
     estimator._kept = Kept(reader, clusters, *counts)._replace(sizes=tuple(sizes or ()))
     try_out(estimator, kinds, entry["has_words"])
-    return SavedModel(estimator, names, preset)
+    return SavedModel(estimator, names, preset, dates)
 
 
 def _read_kinds(given: Any, count: int) -> tuple[Dissimilarity, ...]:

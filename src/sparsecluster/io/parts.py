@@ -8,16 +8,18 @@ from __future__ import annotations
 import glob
 import os
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .._blocks.collections import RefusedError
 from .._utils.checks import listed
 from .._utils.text import brief
+from ._columns import Asked, Other, others_of, refuse_nothing_left
 from ._parts_arrow import open_parquet
+from ._parts_columns import first_values, with_dates, with_roles
 from ._parts_h5ad import GROUP, ID, open_cells
 from ._parts_shared import Opened
 from ._parts_text import is_packed, open_text
@@ -25,7 +27,10 @@ from ._parts_zarr import is_zarr, open_zarr
 from ._shared import Options
 from .limits import FileError, TooLargeError, check_memory, memory_limit
 from .sources import source_of
-from .tables import Loaded, _check_column, _names_rows, read_table
+from .tables import TRUTH_NOTE, Loaded, checked_columns, known_columns, read_table
+
+if TYPE_CHECKING:
+    from .models import SavedModel
 
 # The functions that open the parts of each format, by extension.
 OPEN: dict[str, Callable[[Sequence[str], Options, int], Opened]] = {
@@ -62,6 +67,10 @@ class Parts(NamedTuple):
         For each block, its number of rows, or its check, which returns it.
     close : callable
         Function to call when the table is no longer read.
+    others : tuple of Other
+        The columns that are not features; their values are not counted.
+    advice, forms : dict of str to str
+        What to consider about features, and the form of the dates in columns, as in `Loaded`.
     """
 
     X: Any
@@ -74,6 +83,9 @@ class Parts(NamedTuple):
     notes: list[str]
     checks: list[Any]
     close: Callable[[], None] = ExitStack().close
+    others: tuple[Other, ...] = ()
+    advice: Mapping[str, str] = {}
+    forms: Mapping[str, str] = {}
 
     def check(self) -> list[int]:
         """Read all blocks once, refuse what is wrong with one of them, and return their numbers of rows."""
@@ -94,7 +106,7 @@ class Parts(NamedTuple):
         frame = self.table.compute().reset_index(drop=True)
         ids = map(str, frame.index if self.id_column is None else frame[self.id_column])
         truth = None if self.truth is None else frame[self.truth]
-        return Loaded(frame[self.names], list(ids), self.names, truth, self.notes)
+        return Loaded(frame[self.names], list(ids), self.names, truth, self.notes, self.others, self.advice, self.forms)
 
 
 def are_parts(given: Sequence[str]) -> bool:
@@ -108,17 +120,21 @@ def read_or_open(
     id_column: str | None = None,
     truth: str | None = None,
     drop: tuple[str, ...] = (),
+    keep: tuple[str, ...] = (),
+    dates: tuple[str, ...] = (),
     transpose: bool = False,
     options: Options,
+    like: SavedModel | None = None,
 ) -> Loaded | Parts:
     """Read a table into memory or, if it comes in parts or needs too much memory, open it."""
-    opened = partial(open_parts, given, id_column=id_column, truth=truth, drop=drop, options=options)
+    asked = {"id_column": id_column, "truth": truth, "drop": drop, "keep": keep, "dates": dates, "like": like}
+    opened: Callable[[], Parts] = partial(open_parts, given, options=options, **asked)  # type: ignore[arg-type]
     if are_parts(given):
         if transpose:
             raise FileError("--transpose needs the whole table in memory, so it cannot be used with parts.")
         return opened()
     try:
-        return read_table(given[0], id_column=id_column, truth=truth, drop=drop, transpose=transpose, options=options)
+        return read_table(given[0], transpose=transpose, options=options, **asked)  # type: ignore[arg-type]
     except TooLargeError as error:
         if transpose or given[0] == "-" or is_packed(given[0]) or suffix_of(given[0]) not in (*OPEN, CELLS):
             raise
@@ -146,7 +162,10 @@ def open_parts(
     id_column: str | None = None,
     truth: str | None = None,
     drop: tuple[str, ...] = (),
+    keep: tuple[str, ...] = (),
+    dates: tuple[str, ...] = (),
     options: Options | None = None,
+    like: SavedModel | None = None,
 ) -> Parts:
     r"""Open files with samples in rows and features in columns, one below the other.
 
@@ -159,13 +178,18 @@ def open_parts(
         Files, folders of files, or patterns such as "part-\*.parquet".
     id_column : str, default=None
         Column with the names of the samples; by default, the first column if it has a different text in every row of
-        the first block.
+        the first block, or numbers the rows.
     truth : str, default=None
         Column with the true groups.
     drop : tuple of str, default=()
         Columns to leave out.
+    keep, dates : tuple of str, default=()
+        Columns to use that would be left out, and columns that hold dates, as in `read_table`. What is not named is
+        decided by a few blocks.
     options : Options, default=None
         Encoding, delimiter and decimal sign of text files, and the memory that reading may take.
+    like : SavedModel, default=None
+        A model for which the table is read, as in `read_table`.
 
     Returns
     -------
@@ -203,20 +227,20 @@ def open_parts(
         opened = opener(files, options, limit)
         if not opened.pieces:
             raise FileError(f"{files[0]} contains no data: the parts have no rows.")
-        notes, columns = list(opened.notes), opened.meta
-        id_column = chosen_id(opened, id_column, {*drop, truth}, files[0], notes)
+        notes, names = list(opened.notes), list(map(str, opened.meta.columns))
+        known, asked = known_columns(like), Asked(id_column, truth, drop, keep, dates).among(names)
+        asked = checked_columns(asked, names, files[0], known)
+        opened, forms = with_dates(opened, asked, known, files[0], notes)
+        opened, roles = with_roles(opened, asked, notes)
     except RefusedError as error:
         raise FileError(str(error)) from None
     if truth is not None:
-        _check_column(columns, truth, files[0], "--truth")
-        notes.append(
-            f"Column {brief(truth)} contains the true groups. It is used for comparison only, not for clustering."
-        )
-    for column in drop:
-        _check_column(columns, column, files[0], "--drop")
-    names = [name for name in columns.columns if name not in (*drop, id_column, truth)]
+        notes.append(TRUTH_NOTE.format(brief(truth)))
+    others = others_of(names, partial(first_values, opened), asked, roles, is_whole=False)
+    id_column, columns = roles.id_column, opened.meta
+    names = [name for name in columns.columns if name not in {other.name for other in others}]
     if not names:
-        raise FileError(f"{files[0]} has no columns left to cluster by. Leave out fewer columns.")
+        refuse_nothing_left(files[0], roles)
     # Text stays as it is in memory.
     with dask_set({"dataframe.convert-string": False}):
         table = dd.from_map(opened.read, opened.pieces, meta=columns, enforce_metadata=False)
@@ -226,7 +250,8 @@ def open_parts(
         partial(checked_block, opened=opened._replace(pieces=()), about=about, id_column=id_column), pure=False
     )
     checks = [check(piece) for piece in opened.pieces]
-    return Parts(table[names], table, names, id_column, truth, opened.files, opened.needed, notes, checks)
+    made = Parts(table[names], table, names, id_column, truth, opened.files, opened.needed, notes, checks)
+    return made._replace(others=others, advice=roles.advice, forms=forms)
 
 
 def checked_block(piece: Any, opened: Opened, about: list[str], id_column: str | None) -> int:
@@ -251,20 +276,6 @@ def checked_block(piece: Any, opened: Opened, about: list[str], id_column: str |
                 f"{', '.join(map(brief, twice))}."
             )
     return len(frame)
-
-
-def chosen_id(opened: Opened, asked: str | None, others: set[Any], file: str, notes: list[str]) -> str | None:
-    """The column with the names of the rows: as asked, or the first one if it looks like names in the first block."""
-    if asked is not None:
-        _check_column(opened.meta, asked, file, "--id")
-        return asked
-    first = opened.meta.columns[0]
-    if len(opened.meta.columns) < 2 or first in others or opened.meta[first].dtype != object:
-        return None
-    if not _names_rows(opened.read(opened.pieces[0], columns=[first])[first]):
-        return None
-    notes.append(f"Column {brief(first)} contains a different text in every row, so it is used as the row names.")
-    return str(first)
 
 
 # ---------------------------------------------------------------- files

@@ -3,62 +3,31 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from .._data.dates import OF_DATES
 from .._data.names import DefaultNames
 from .._utils.checks import listed
 from .._utils.text import brief, shortened
+from ._columns import Asked, Other, decide, is_text, others_of, refuse_nothing_left, shell
+from ._dates import Known, asked_forms, converted, find_in
 from ._shared import Frame, Matrix, Options
-from .blocks import Blocks, together
-from .formats import MOST_AT_ONCE, opened_blocks, reader_for
+from ._turned import hint, is_tall, turned
+from .formats import reader_for
 from .limits import FileError, memory_limit
 from .sources import source_of
-from .text import numbers_of
+
+if TYPE_CHECKING:
+    from .models import SavedModel
 
 
 class Loaded(NamedTuple):
-    """A table that is ready for `fit`, as returned by `read_table`."""
+    """A table that is ready for `fit`, as returned by `read_table`.
 
-    X: Any
-    ids: Sequence[str]
-    names: Sequence[str]
-    truth: Any | None
-    notes: list[str]
-
-
-def read_table(
-    source: str | Path,
-    *,
-    id_column: str | None = None,
-    truth: str | None = None,
-    drop: tuple[str, ...] = (),
-    transpose: bool = False,
-    options: Options | None = None,
-) -> Loaded:
-    r"""Read a table with samples in rows and features in columns.
-
-    The format is recognized by the extension of the file. Files without a known extension are read as text.
-
-    Parameters
+    Attributes
     ----------
-    source : str or Path
-        File to read, or "-" for standard input.
-    id_column : str, default=None
-        Column with the names of the samples; by default, the first column if it has a different text in every row.
-    truth : str, default=None
-        Column with the true groups, which is returned separately.
-    drop : tuple of str, default=()
-        Columns to leave out.
-    transpose : bool, default=False
-        Whether the file has features in rows and samples in columns. Then `id_column` has the names of the features.
-    options : Options, default=None
-        Sheet, encoding, delimiter and decimal sign of the file, and the memory that reading may take.
-
-    Returns
-    -------
     X : pandas.DataFrame, ndarray or sparse matrix of shape (n_samples, n_features)
         Values.
     ids, names : sequence of str
@@ -67,6 +36,69 @@ def read_table(
         True group of each sample, if the column `truth` was given.
     notes : list of str
         Decisions made while reading the file, in full sentences.
+    others : tuple of Other
+        The columns of the file that are not features, in its order.
+    advice : dict of str to str
+        What to consider about features, by their names, in a full sentence each.
+    forms : dict of str to str
+        The columns that were read as dates, and the form of these, such as "DD/MM/YYYY"; `save_model` can keep them.
+    """
+
+    X: Any
+    ids: Sequence[str]
+    names: Sequence[str]
+    truth: Any | None
+    notes: list[str]
+    others: tuple[Other, ...] = ()
+    advice: Mapping[str, str] = {}
+    forms: Mapping[str, str] = {}
+
+
+def read_table(
+    source: str | Path,
+    *,
+    id_column: str | None = None,
+    truth: str | None = None,
+    drop: tuple[str, ...] = (),
+    keep: tuple[str, ...] = (),
+    dates: tuple[str, ...] = (),
+    transpose: bool = False,
+    options: Options | None = None,
+    like: SavedModel | None = None,
+) -> Loaded:
+    r"""Read a table with samples in rows and features in columns.
+
+    The format is recognized by the extension of the file. Files without a known extension are read as text. Columns
+    that number the rows, such as customer_id, and text in which nearly every value is different are not features, and
+    text in which all values are dates is read as dates; notes say so.
+
+    Parameters
+    ----------
+    source : str or Path
+        File to read, or "-" for standard input.
+    id_column : str, default=None
+        Column with the names of the samples; by default, the first column if it has a different text in every row, or
+        numbers the rows.
+    truth : str, default=None
+        Column with the true groups, which is returned separately.
+    drop : tuple of str, default=()
+        Columns to leave out. With `transpose`, these are columns of the file, or else features.
+    keep : tuple of str, default=()
+        Columns to use as features that would be left out or name the rows. Text becomes a category.
+    dates : tuple of str, default=()
+        Columns that hold dates, also if these are numbers such as 20241231. A form may be given, as in
+        "born=DD/MM/YYYY", of the parts YYYY, YY, MM, MON (the name of a month) and DD.
+    transpose : bool, default=False
+        Whether the file has features in rows and samples in columns. Then `id_column` has the names of the features.
+    options : Options, default=None
+        Sheet, encoding, delimiter and decimal sign of the file, and the memory that reading may take.
+    like : SavedModel, default=None
+        A model, as `read_model` returns it: its columns are features, and hold dates if they did when it was fitted.
+
+    Returns
+    -------
+    Loaded
+        The values, the names of samples and features, the true groups, and what was decided.
 
     Examples
     --------
@@ -78,6 +110,8 @@ def read_table(
     ...     table = read_table(file, truth="species")
     >>> table.ids, table.names, table.X["height"].tolist(), table.truth.tolist()
     (['P1', 'P2', 'P3'], ['height', 'color'], [1.5, nan, 2.5], ['a', 'b', 'a'])
+    >>> [(other.name, other.use) for other in table.others]
+    [('plant', 'id'), ('species', 'truth')]
     """
     options = options or Options()
     origin = source_of(source, memory_limit(options.max_memory))
@@ -90,89 +124,127 @@ def read_table(
         raise FileError("Reading tables needs pandas. Install it with: pip install sparsecluster[tables]") from error
     given = reader_for(origin)(origin, options)
     if isinstance(given, Matrix):
+        drop = Asked(drop=drop).among(given.names).drop
         return _of_matrix(given, name, id_column, truth, drop, transpose)
     frame, notes = given.frame, given.notes
     if frame.shape[0] == 0 or frame.shape[1] == 0:
         raise FileError(f"{name} contains no data: it has no rows below the header, or no columns.")
     frame.columns = [" ".join(map(str, each)) if isinstance(each, tuple) else str(each) for each in frame.columns]
     _check_unique(frame.columns, name, "column names")
-    frame = _with_ids(frame, id_column, name, notes, {*drop, truth}, frame.shape[1] > 1)
-    if transpose:
-        frame = _turned(frame, name, notes)
-    kept = None
-    if truth is not None:
-        _check_column(frame, truth, name, "--truth")
-        kept = _known(frame.pop(truth), truth, name)
-        notes.append(
-            f"Column {brief(truth)} contains the true groups. It is used for comparison only, not for clustering."
-        )
-    for column in drop:
-        _check_column(frame, column, name, "--drop")
-        # Unlike `drop`, this does not copy the others.
-        del frame[column]
-    if frame.shape[1] == 0:
-        raise FileError(f"{name} has no columns left to cluster by. Leave out fewer columns.")
     assert isinstance(frame, pd.DataFrame)
+    asked = Asked(id_column, truth, drop, keep, dates)
+    if transpose:
+        return _turned(frame, asked, name, notes)
+    known, asked = known_columns(like), asked.among(frame.columns)
+    asked = checked_columns(asked, list(frame.columns), name, known)
+    forms = with_dates(frame, asked, known, name, notes)
+    return _with_roles(frame, asked, forms, name, notes)
+
+
+def _with_roles(frame: Frame, asked: Asked, forms: dict[str, str], name: str, notes: list[str]) -> Loaded:
+    """A table of which some columns are features, and others are not."""
+    import pandas as pd
+
+    names = list(frame.columns)
+    roles = decide(names, frame.__getitem__, text_columns(frame), asked)
+    others = others_of(names, frame.__getitem__, asked, roles)
+    ids = None if roles.id_column is None else row_names(frame[roles.id_column], name)
+    kept = None if asked.truth is None else _known(frame[asked.truth], asked.truth, name)
+    for other in others:
+        # Unlike `drop`, this does not copy the columns that stay.
+        del frame[other.name]
+    if frame.shape[1] == 0:
+        refuse_nothing_left(name, roles)
+    for column in roles.categories:
+        frame[column] = frame[column].astype("category")
+    told = [*notes, *roles.notes, *(TRUTH_NOTE.format(brief(asked.truth)) for _ in range(asked.truth is not None))]
+    if ids is not None:
+        frame.index = pd.Index(ids)
+        kept = None if kept is None else kept.set_axis(frame.index)
+        if is_tall(frame.shape) and all(getattr(kind, "kind", "O") in "fiu" for kind in frame.dtypes):
+            told += hint(frame.to_numpy(), len(frame))
+    advice = {column: said for column, said in roles.advice.items() if column in frame.columns}
+    return Loaded(frame, _ids_of(frame), list(frame.columns), kept, told, others, advice, forms)
+
+
+def _ids_of(frame: Frame) -> Sequence[str]:
+    import pandas as pd
+
     is_counted = frame.index.equals(pd.RangeIndex(len(frame)))
-    ids = DefaultNames(len(frame), "") if is_counted else [str(each) for each in frame.index]
-    return Loaded(frame, ids, list(frame.columns), kept, notes)
+    return DefaultNames(len(frame), "") if is_counted else [str(each) for each in frame.index]
 
 
-class Stream(NamedTuple):
-    """A long table that is read in blocks of rows, as returned by `read_blocks`."""
-
-    ids: Sequence[str]
-    names: Sequence[str]
-    notes: list[str]
-    blocks: Blocks
-    places: Sequence[int]
-    others: Frame
-
-    def frames(self) -> Iterator[Frame]:
-        """Yield data frames with the next rows."""
-        import pandas as pd
-
-        first, columns = 0, [self.blocks.names[place] for place in self.places]
-        for values in self.blocks.arrays(self.places):
-            rows = slice(first, first + len(values))
-            some = self.others.iloc[rows].reset_index(drop=True)
-            yield together(pd.DataFrame(values, columns=columns, copy=False), some, self.names)
-            first = rows.stop
+TRUTH_NOTE = "Column {} contains the true groups. It is used for comparison only, not for clustering."
 
 
-@contextmanager
-def read_blocks(
-    source: str | Path, *, id_column: str | None = None, drop: tuple[str, ...] = (), options: Options | None = None
-) -> Iterator[Stream | None]:
-    """Open a long table of a text, Parquet or NumPy file, to read it in blocks of rows.
-
-    None stands for other files, short tables and options that need the whole table, which `read_table` reads.
-    """
-    options = options or Options()
-    origin = source_of(source, memory_limit(options.max_memory))
-    with opened_blocks(origin, options) as blocks:
-        if blocks is None or blocks.n_rows <= MOST_AT_ONCE:
-            yield None
-            return
-        rest, name = blocks.rest(), origin.name
-        names = [str(each) for each in blocks.names]
-        numbers = {names[place] for place in rest.places}
-        if len(set(names)) < len(names) or id_column in numbers or not {*drop} <= {*names} - {id_column}:
-            # Whatever is unusual is told by `read_table`.
-            yield None
-            return
-        others, notes, n_rows = rest.others, list(blocks.notes), blocks.n_rows
-        may_name = len(names) > 1 and names[0] not in numbers
-        others = _with_ids(others, id_column, name, notes, {*drop}, may_name)
-        has_ids = len(others.columns) + len(numbers) < len(names)
-        ids = [str(each) for each in others.index] if has_ids else DefaultNames(n_rows, "")
-        kept = [each for each in names if each not in drop and (each in numbers or each in others.columns)]
-        places = [place for place in rest.places if names[place] not in drop]
-        others = others.drop(columns=[each for each in drop if each in others.columns])
-        yield Stream(ids, kept, notes, blocks, places, others) if places else None
+def _turned(frame: Frame, asked: Asked, name: str, notes: list[str]) -> Loaded:
+    """A table that has features in rows."""
+    for column, option in ((asked.id_column, "--id"), *((each, "--keep") for each in asked.keep)):
+        if column is not None:
+            check_column(frame.columns, column, name, option)
+    columns = set(frame.columns)
+    made, others = turned(frame, asked, name, notes)
+    kept = None
+    if asked.truth is not None:
+        check_column(made.columns, asked.truth, name, "--truth")
+        kept = _known(made.pop(asked.truth), asked.truth, name)
+        notes.append(TRUTH_NOTE.format(brief(asked.truth)))
+    for feature in asked.drop:
+        if feature not in columns:
+            check_column([*made.columns, *columns], feature, name, "--drop")
+            del made[feature]
+    if made.shape[1] == 0:
+        raise FileError(f"{name} has no features left to cluster by. Leave out fewer rows.")
+    return Loaded(made, _ids_of(made), list(made.columns), kept, notes, tuple(others))
 
 
 # ---------------------------------------------------------------- rows and columns
+
+
+def text_columns(frame: Frame) -> list[str]:
+    """The columns of text."""
+    return [name for name in frame.columns if is_text(frame[name])]
+
+
+def with_dates(frame: Frame, asked: Asked, known: Known | None, file: str, notes: list[str]) -> dict[str, str]:
+    """Convert the columns of dates in place, and return the form of each."""
+    skip = {asked.id_column, asked.truth, *asked.drop}
+    found = find_in(frame, asked_forms(asked.dates, ignore_name, frame.columns), known, skip, file)
+    for column, form in found.forms.items():
+        if column in frame.columns:
+            frame[column] = converted(frame[column], form, file)
+    notes += found.notes
+    return found.forms
+
+
+def ignore_name(name: str) -> None:
+    """Take the name of a column that was checked before."""
+
+
+def known_columns(like: SavedModel | None) -> Known | None:
+    """What a model knows of the columns of a table."""
+    if like is None or like.names is None:
+        return None
+    kinds = like.estimator._kept.reader.kinds
+    dated = [name for name, kind in zip(like.names, kinds, strict=True) if kind.meaning in OF_DATES]
+    return Known(frozenset(like.names), {name: (like.dates or {}).get(name) for name in dated})
+
+
+def checked_columns(asked: Asked, names: Sequence[str], file: str, known: Known | None) -> Asked:
+    """What is asked for, after a check that the columns exist; those of a model are kept."""
+    for column, option in ((asked.id_column, "--id"), (asked.truth, "--truth")):
+        if column is not None:
+            check_column(names, column, file, option)
+    for columns, option in ((asked.drop, "--drop"), (asked.keep, "--keep")):
+        for column in columns:
+            check_column(names, column, file, option)
+    asked_forms(asked.dates, lambda column: check_column(names, column, file, "--dates"), names)
+    both = next((column for column in asked.keep if column in (*asked.drop, asked.id_column, asked.truth)), None)
+    if both is not None:
+        raise FileError(f"--keep {shell(both)}: this column cannot be used and be left out at the same time.")
+    used = () if known is None else tuple(name for name in names if name in known.names and name != asked.id_column)
+    dated = [name for name in asked_forms(asked.dates, ignore_name, names) if name != asked.id_column]
+    return asked._replace(keep=(*asked.keep, *used, *dated))
 
 
 def _check_unique(names: Any, name: str, what: str) -> None:
@@ -181,82 +253,32 @@ def _check_unique(names: Any, name: str, what: str) -> None:
         raise FileError(f"{name}: {what} must be unique, but these are repeated: {listed(twice)}.")
 
 
-def _check_column(frame: Frame, column: str, name: str, option: str) -> None:
-    if column not in frame.columns:
-        near = difflib.get_close_matches(column, list(frame.columns), n=1)
+def check_column(names: Sequence[str], column: str, file: str, option: str) -> None:
+    """Refuse the name of a column that a file does not have."""
+    if column not in names:
+        near = difflib.get_close_matches(column, list(names), n=1)
         hint = (
             f" Did you mean {brief(near[0])}?"
             if near
-            else f" Its columns are {', '.join(map(shortened, frame.columns[:5]))}, ..."
+            else f" Its columns are {', '.join(map(shortened, names[:5]))}, ..."
         )
-        raise FileError(f"{option} must name a column of {name}; got {brief(column)}.{hint}")
+        raise FileError(f"{option} must name a column of {file}; got {brief(column)}.{hint}")
 
 
-def _with_ids(
-    frame: Frame, id_column: str | None, name: str, notes: list[str], others: set[Any], may_name: bool
-) -> Frame:
-    """Use a column as the names of the rows, and remove it from the features.
-
-    If no column is given, the first one is used if it may name the rows and does.
-    """
-    import pandas as pd
-
-    if id_column is not None:
-        _check_column(frame, id_column, name, "--id")
-    elif may_name and frame.columns[0] not in others and _names_rows(frame.iloc[:, 0]):
-        id_column = frame.columns[0]
-        notes.append(
-            f"Column {brief(id_column)} contains a different text in every row, so it is used as the row names."
-        )
-    if id_column is None:
-        return frame
-    ids = frame[id_column].astype(str)
-    if frame[id_column].isna().any():
+def row_names(column: Any, file: str) -> list[str]:
+    """The names of the rows in a column, which must be there and different."""
+    if column.isna().any():
         raise FileError(
-            f"{name}: column {brief(id_column)} must have an id in every row; {frame[id_column].isna().sum()} of "
-            f"{len(frame)} are missing."
+            f"{file}: column {brief(column.name)} must have an id in every row; {column.isna().sum()} of "
+            f"{len(column)} are missing."
         )
+    ids = column.astype(str)
     if ids.duplicated().any():
         twice = ids[ids.duplicated()].unique()[:5]
         raise FileError(
-            f"{name}: ids must be unique, but column {brief(id_column)} repeats {', '.join(map(brief, twice))}."
+            f"{file}: ids must be unique, but column {brief(column.name)} repeats {', '.join(map(brief, twice))}."
         )
-    del frame[id_column]
-    frame.index = pd.Index(ids, name=None)
-    return frame
-
-
-def _names_rows(column: Any) -> bool:
-    import pandas as pd
-
-    is_text = pd.api.types.is_object_dtype(column) or pd.api.types.is_string_dtype(column)
-    return bool(is_text and not column.isna().any() and column.is_unique and len(column) > 2)
-
-
-def _turned(frame: Frame, name: str, notes: list[str]) -> Frame:
-    """Transpose a table of numbers that has features in rows."""
-    numbers = frame.apply(lambda column: _as_numbers(column, name))
-    notes.append(f"The table is transposed: {frame.shape[0]} rows are features, {frame.shape[1]} columns are samples.")
-    turned = numbers.T
-    turned.columns = [str(each) for each in turned.columns]
-    _check_unique(turned.columns, name, "feature names")
-    return turned
-
-
-def _as_numbers(column: Any, name: str) -> Any:
-    import pandas as pd
-
-    if pd.api.types.is_numeric_dtype(column):
-        return column
-    if column.isna().all():
-        return column.astype(float)
-    numbers = numbers_of(column)
-    if numbers is None:
-        raise FileError(
-            f"{name}: with --transpose, all values must be numbers, but column {brief(column.name)} contains text. If "
-            "these are the names of the features, set this column with --id."
-        )
-    return numbers
+    return list(ids)
 
 
 def _known(column: Any, truth: str, name: str) -> Any:
@@ -279,7 +301,7 @@ def _of_matrix(
     kept = None
     for column, option in ((id_column, "--id"), (truth, "--truth")):
         if column is not None:
-            _check_column(given.about, column, name, option)
+            check_column(given.about.columns, column, name, option)
     if id_column is not None:
         ids = [str(each) for each in given.about[id_column]]
     if truth is not None:

@@ -21,6 +21,7 @@ from ..._utils.arrays import Floats, Subset, Table
 from ..._utils.text import brief
 from ..check_matrices import check_matrix
 from ..content import Content, is_missing
+from ..dates import Meaning, shown_code
 
 Scale = Literal["number", "rank", "level"]
 # Number of values on which a dissimilarity is tried out before the work starts.
@@ -80,6 +81,8 @@ class Dissimilarity(ABC):
         The values that the codes 0, 1, ... stand for; None if the codes are the values.
     power : int
         The power of `extent` that is the largest dissimilarity.
+    meaning : {"numbers", "dates", "times", "durations"}
+        What the numbers of the column stand for; `shown` writes them accordingly.
     """
 
     name: ClassVar[str]
@@ -159,6 +162,14 @@ class Dissimilarity(ABC):
 
     scale: Scale = "number"
     levels: tuple[Any, ...] | None = None
+    meaning: Meaning = "numbers"
+
+    def shown(self, value: Any) -> str:
+        """A value in the user's units, as `decode` and `center` return it, as text; empty if it is missing."""
+        if is_missing(value):
+            return ""
+        is_number = isinstance(value, float | int | np.number) and not isinstance(value, bool)
+        return shown_code(float(value), self.meaning) if is_number else str(value)
 
     # Whether `center` is the middle of the values by this dissimilarity, so that `cluster_centers_` may show it.
     has_center: ClassVar[bool] = False

@@ -12,6 +12,7 @@ from ..._features.units import power_of_two
 from ..._utils.arrays import Floats, Table
 from ..._utils.text import brief
 from ..content import Content, is_missing
+from ..dates import Meaning
 from .dissimilarity import Dissimilarity, observed_by_cluster, register
 from .numbers import Distance, SortedMeasure, coordinate_features, distance_features
 
@@ -78,6 +79,7 @@ class Hamming(Dissimilarity):
     """delta(x, y) = 1 if the levels differ, else 0: half the squared distance between indicator columns."""
 
     levels: tuple[Any, ...] = ()
+    meaning: Meaning = "numbers"
 
     words = "same level or not"
     has_center = True
@@ -88,7 +90,7 @@ class Hamming(Dissimilarity):
 
     @classmethod
     def learn(cls, content: Content, column: str) -> Self:
-        return cls(ascending(content.distinct()))
+        return cls(ascending(content.distinct()), content.meaning)
 
     def encode(self, content: Content, column: str) -> Floats:
         # A level that did not occur in fit gets a code of its own.
@@ -120,6 +122,7 @@ class Ordinal(Dissimilarity):
     """delta(x, y) = |rank of x - rank of y|."""
 
     levels: tuple[Any, ...] = ()
+    meaning: Meaning = "numbers"
 
     words = "distance of ranks"
     has_center = True
@@ -134,7 +137,7 @@ class Ordinal(Dissimilarity):
                 f'metric="ordinal" compares ranks, but the levels of column {brief(column)} have no order. Make it an '
                 'ordered category, or use "hamming".'
             )
-        return cls(content.order or ascending(content.distinct()))
+        return cls(content.order or ascending(content.distinct()), content.meaning)
 
     def encode(self, content: Content, column: str) -> Floats:
         if content.numbers is not None and self.levels and all(isinstance(each, float | int) for each in self.levels):

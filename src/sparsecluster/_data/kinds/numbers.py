@@ -14,6 +14,7 @@ from ..._features.manhattan import ManhattanFeatures
 from ..._utils.arrays import Floats, Subset, Table
 from ..._utils.text import brief
 from ..content import Content
+from ..dates import Meaning
 from .dissimilarity import Dissimilarity, observed_by_cluster, register
 
 # New values count as no farther away than this many times the range of the fitted ones, so that squares stay finite and
@@ -23,8 +24,11 @@ FARTHEST = 1e6
 # ---------------------------------------------------------------- all numbers
 
 
+@dataclass(frozen=True)
 class Numbers(Dissimilarity):
     """A column of numbers; dates are numbers of days."""
+
+    meaning: Meaning = "numbers"
 
     keeps_numbers = True
 
@@ -35,7 +39,7 @@ class Numbers(Dissimilarity):
             raise ValueError(
                 f'metric="{cls.name}" compares numbers, but column {brief(column)} holds levels. Use "{advice}" for it.'
             )
-        return cls()
+        return cls(content.meaning)
 
     def encode(self, content: Content, column: str) -> Floats:
         return numbers_in(content, column)
