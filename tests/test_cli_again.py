@@ -61,10 +61,25 @@ def test_a_mixed_table_with_many_options(here):
     mixed = mixed_groups(n_features=12, n_useful=6, group_size=12, seed=0, shift=3.0).X.round(3)
     mixed["it's, a = b"] = np.random.default_rng(0).integers(0, 3, len(mixed))
     mixed["city"] = np.random.default_rng(1).choice(["a", "b"], len(mixed))
+    mixed["customer_id"] = np.random.default_rng(2).permutation(len(mixed))
+    mixed["day"] = 20240101 + np.random.default_rng(3).integers(0, 28, len(mixed))
     mixed.to_csv("mixed.csv", index=False, sep=";")
-    options = ("--drop", "city", "--metric", "it's, a = b=hamming", "--metric", "number0=manhattan")
+    options = (
+        "--drop",
+        "city,number1",
+        "--keep",
+        "customer_id",
+        "--dates",
+        "day",
+        "--metric",
+        "it's, a = b=hamming",
+        "--metric",
+        "number0=manhattan",
+    )
     code = fitted("mixed.csv", "-k", 3, *options, "--delimiter", ";", "--no-standardize")["python"]
     assert "standardize=False" in code
+    assert "drop=('city', 'number1')" in code
+    assert "dates=('day',)" in code
     assert "Options(delimiter=';')" in code
     assert_same(code)
 

@@ -177,3 +177,54 @@ def test_json_of_fit_has_names_of_features(tmp_path, file):
     assert told["chosen"] == features["name"][features["chosen"] == 1].tolist()
     assert set(told["core"]) == set(features["name"][features["core"] == 1])
     assert told["n_clusters"] == 3
+
+
+def test_the_name_of_a_column_wins_over_commas(tmp_path, file):
+    frame = TABLE.rename(columns={"f9": "f0,f1"})
+    frame.to_csv(file, index=False)
+    for options, left in ((["f0,f1"], {"f0,f1"}), (["f1,f2", "f0,f1"], {"f1", "f2", "f0,f1"})):
+        words = [word for value in options for word in ("--drop", value)]
+        told = json.loads(done("info", file, *words, "--json"))
+        assert {column["name"] for column in told["columns"] if column["use"] == "left out"} == left
+
+
+def test_columns_that_would_be_left_out_are_kept_and_dates_are_read(tmp_path):
+    rng = np.random.default_rng(0)
+    frame = TABLE.iloc[:, :4].assign(
+        customer_id=rng.permutation(36) + 1000,
+        note=[f"n{i}" for i in range(36)],
+        day=20240101 + rng.integers(0, 28, 36),
+    )
+    frame.to_csv(tmp_path / "t.csv", index=False)
+
+    def features(*options):
+        columns = json.loads(done("info", tmp_path / "t.csv", *options, "--json"))["columns"]
+        assert [column["name"] for column in columns] == list(frame.columns)
+        return {column["name"]: column["type"] for column in columns if column["use"] == "feature"}
+
+    assert set(features()) == {"f0", "f1", "f2", "f3", "day"}
+    kept = features("--keep", "customer_id,note", "--dates", "day")
+    assert (kept["customer_id"], kept["note"], kept["day"]) == ("numbers", "levels", "dates")
+    assert "note" in features("--metric", "note=hamming")
+    told = json.loads(
+        done("fit", tmp_path / "t.csv", "-k", 2, "-s", 2, "--keep", "note", "--json", "-o", tmp_path / "o")
+    )
+    assert told["n_features"] == 6
+
+
+def test_the_truth_may_be_in_a_file_of_its_own(tmp_path, file):
+    TABLE.to_csv(file, index_label="name")
+    groups = pd.DataFrame({"who": TABLE.index, "kind": FULL.truth}).sample(frac=1, random_state=0)
+    groups.to_csv(tmp_path / "groups.csv", index=False)
+    TABLE.assign(kind=FULL.truth).to_csv(tmp_path / "all.csv", index_label="name")
+    by_file, by_column = (
+        json.loads(
+            done("fit", data, "--id", "name", "-k", 3, "-s", 4, "--truth", truth, "--json", "-o", tmp_path / "o")
+        )
+        for data, truth in ((file, tmp_path / "groups.csv"), (tmp_path / "all.csv", "kind"))
+    )
+    assert by_file["truth"] == by_column["truth"]
+    assert by_file["n_features"] == 30
+    options = ("--id", "name", "-k", 3, "--methods", "ward", "--repeats", 1, "--json")
+    compared = json.loads(done("compare", file, *options, "--truth", tmp_path / "groups.csv"))
+    assert "ari" in compared["methods"][0]

@@ -72,11 +72,7 @@ COMMANDS = {
     "a share above one": (NUMBERS, ("-k", "2", "-s", "1.5"), "--size as a share must be in (0, 1]"),
     "too much trimming": (NUMBERS, ("-k", "2", "--trim", "0.6"), "--trim must be a share of the samples"),
     "an unknown null": (NUMBERS, ("-k", "2", "--null", "x"), '--null must be one of "refit", "fixed"'),
-    "a column that there is not": (
-        NUMBERS,
-        ("-k", "2", "--metric", "z=hamming"),
-        "--metric names a column 'z' that the ",
-    ),
+    "a column that there is not": (NUMBERS, ("-k", "2", "--metric", "z=hamming"), "--metric must name a column of"),
     "ranks of numbers": (TABLE, ("-k", "2", "--drop", "word", "--metric", "x=foo"), "--metric x=METRIC must be one of"),
     "ranks without an order": (
         TABLE.assign(word=["a", "b"] * 15),

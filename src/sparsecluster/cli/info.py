@@ -27,7 +27,7 @@ from .options import (
 from .words import in_options
 
 if TYPE_CHECKING:
-    from ..io import Stream
+    from ..io import Other, Stream
     from .tables import Request
 
 # The number of columns that `info` lists, and of names in a line; the length at which values are truncated.
@@ -144,6 +144,8 @@ FEW_VALUES = 5
 
 def all_columns(features: list[dict[str, Any]], table: Any) -> list[dict[str, Any]]:
     """Return all columns of a file in its order: the features, and those that are not features."""
+    from .again import quoted
+
     columns = [as_used(column, table.advice.get(column["name"])) for column in features]
     for other in sorted(table.others, key=lambda each: each.place):
         columns.insert(
@@ -158,10 +160,17 @@ def all_columns(features: list[dict[str, Any]], table: Any) -> list[dict[str, An
                 "missing": other.missing,
                 "example": other.example,
                 "why": other.why,
-                "advice": f"Use --keep {quoted(other.name)} to use it." if other.why in KEEPABLE else "",
+                "advice": "" if is_asked(other) else f"Use --keep {quoted(other.name)} to use it.",
             },
         )
     return columns
+
+
+def is_asked(other: Other) -> bool:
+    """Whether the user has said what a column is used for."""
+    from ..io._columns import WHY
+
+    return other.use != "left out" or other.why == WHY["drop"]
 
 
 def as_used(column: dict[str, Any], advised: str | None = None) -> dict[str, Any]:
@@ -169,7 +178,10 @@ def as_used(column: dict[str, Any], advised: str | None = None) -> dict[str, Any
     problem = column["problem"]
     why, _, advice = in_options(problem).partition(". ")
     if not problem:
-        why, advice = USED.get(column["type"], f"It holds {column['type']}."), advised or advice_for(column)
+        # What is advised is to compare numbers as categories.
+        is_open = column["metric"] == "sqeuclidean"
+        why = USED.get(column["type"], f"It holds {column['type']}.")
+        advice = advised if advised and is_open else advice_for(column)
     order = ("name", "use", "type", "metric", "compared by", "values", "missing", "example", "why", "advice")
     made = {**column, "use": "left out" if problem else "feature", "why": why.rstrip(".") + ".", "advice": advice}
     return {**{key: made[key] for key in order}, **{key: made[key] for key in COUNTED if key in made}}

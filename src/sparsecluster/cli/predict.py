@@ -77,9 +77,7 @@ def predict(
 
     saved = read_model(model)
     columns = tuple(drop or ()), (), tuple(dates or ())
-    request = Request(
-        id_, None, *columns, transpose, sheet, encoding, delimiter, decimal, max_memory, like=saved
-    )
+    request = Request(id_, None, *columns, transpose, sheet, encoding, delimiter, decimal, max_memory, like=saved)
     if are_parts(data):
         with cluster(scheduler, jobs):
             parts = request.load_or_open(data)

@@ -57,7 +57,9 @@ class Request(NamedTuple):
         from ..io._columns import divided
 
         known = {*table.names, *(other.name for other in table.others)}
-        names = {field: [divided(value, known) for value in getattr(self, field)] for field in ("drop", "keep", "dates")}
+        names = {
+            field: [divided(value, known) for value in getattr(self, field)] for field in ("drop", "keep", "dates")
+        }
         split = {
             field: tuple(name for value, each in zip(getattr(self, field), found, strict=True)
                          for name in (each if known.issuperset(each) else [value]))
@@ -84,9 +86,7 @@ class Request(NamedTuple):
         from ..io.parts import Parts, read_or_open
 
         with self.naming():
-            table = read_or_open(
-                data, transpose=self.transpose, options=self.options, like=self.like, **self.columns()
-            )
+            table = read_or_open(data, transpose=self.transpose, options=self.options, like=self.like, **self.columns())
         if not isinstance(table, Parts):
             return self._with_truth(table)
         if is_truth_file(self.truth):

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from .._data.checks import LARGEST, observed_enough
 from .._data.content import Content, as_frame, contents, word_columns
+from .._data.dates import OF_DATES, shown_code
 from .._data.kinds import KINDS, Dissimilarity
 from .._data.metric import Metric, asked_by_column, kind_for
 from .view import BLOCK_VALUES
@@ -101,7 +102,7 @@ def _describe_one(X: Any, a: int, name: str, asked: Any) -> dict[str, Any]:
         known = codes[~np.isnan(codes)]
         n_values = int(np.unique(known).size)
         value = kind.decode(known[:1])[0] if known.size else ""
-        example = as_example(value)
+        example = shown_code(value, content.meaning) if content.meaning != "numbers" and known.size else as_example(value)
         problem = problem_of(n_values, seen, n) or _beyond(content)
     except ValueError as error:
         values, problem = content.distinct(), str(error)
@@ -119,14 +120,13 @@ def as_example(value: Any) -> str:
 
 def _type_of(content: Content, kind: Dissimilarity | None) -> str:
     """What a column holds, in a word or two."""
-    meaning = getattr(content, "meaning", "numbers")
     if content.order is not None and len(content.order) == 2 and set(content.order) == {0, 1}:
         return "true or false"
     if content.order is not None:
         return "ordered levels"
     if content.has_levels:
         return "text" if kind is None else "levels"
-    return "dates" if meaning in ("dates", "times") else str(meaning)
+    return "dates" if content.meaning in OF_DATES else str(content.meaning)
 
 
 def _beyond(content: Content) -> str:
@@ -237,7 +237,9 @@ def describe_numbers(values: npt.NDArray[Any], names: Sequence[str], metric: str
         counts[some] = known.astype(np.intp) + ((block[1:] != block[:-1]) & ~np.isnan(block[1:])).sum(axis=0)
         n_missing[some] = (~is_known).sum(axis=0)
         most[some] = np.fmax.reduce(np.abs(block), axis=0, initial=0.0)
-        examples += [float(value) if is_any else None for value, is_any in zip(found.tolist(), known.tolist(), strict=True)]
+        examples += [
+            float(value) if is_any else None for value, is_any in zip(found.tolist(), known.tolist(), strict=True)
+        ]
     return _described(names, metric, counts, n_missing, n, examples, most)
 
 

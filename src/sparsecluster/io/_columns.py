@@ -96,7 +96,9 @@ class Asked(NamedTuple):
     def among(self, names: Iterable[str]) -> Asked:
         """The same with single names of columns, where several are separated by commas; the name of a column wins."""
         known = {*names}
-        drop, keep = (tuple(name for value in each for name in divided(value, known)) for each in (self.drop, self.keep))
+        drop, keep = (
+            tuple(name for value in each for name in divided(value, known)) for each in (self.drop, self.keep)
+        )
         dates: list[str] = []
         for value in self.dates:
             # The form of dates may have commas as well.

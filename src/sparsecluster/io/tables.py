@@ -179,6 +179,8 @@ TRUTH_NOTE = "Column {} contains the true groups. It is used for comparison only
 
 def _turned(frame: Frame, asked: Asked, name: str, notes: list[str]) -> Loaded:
     """A table that has features in rows."""
+    words = {str(value) for column in text_columns(frame) for value in frame[column]}
+    asked = asked.among({*frame.columns, *words})
     for column, option in ((asked.id_column, "--id"), *((each, "--keep") for each in asked.keep)):
         if column is not None:
             check_column(frame.columns, column, name, option)
