@@ -139,18 +139,19 @@ def test_hostile_names_are_shown_as_text(page):
 
 def test_a_column_with_row_names_is_read_again(page):
     rows = table_text().splitlines()
-    text = "\n".join(["name," + rows[0], *(f"row {number % 7}-{number},{row}" for number, row in enumerate(rows[1:]))])
-    page.drop("names.csv", text)
-    Select(page.all("#columns td:nth-child(2) select")[0]).select_by_value("id")
+    named = [f"name {number},{row},{'abc'[number % 3]}{number % 6}" for number, row in enumerate(rows[1:])]
+    page.drop("names.csv", "\n".join([f"first,{rows[0]},second", *named]))
+    Select(page.all("#columns td:nth-child(2) select")[7]).select_by_value("id")
     key = page.js("return new URLSearchParams(location.search).get('table')")
-    until(lambda: page.app.get(f"tables/{key}").json()["id"] == "name")
-    page.wait_for("columns-body")
+    until(lambda: (told := page.app.table_if_read(key)) and told["id"] == "second")
+    until(lambda: page.js("return document.querySelectorAll('#columns td:nth-child(2) select')[7].value") == "id")
+    until(lambda: not page.is_shown("upload"))
     page.choose_quick()
     assert page.fit() == "result"
-    assert "--id name" in page.text("command")
+    assert "--id second" in page.text("command")
     files = page.js("return [...document.querySelectorAll('#files a')].map((each) => each.getAttribute('href'))")
     labels = page.app.get(next(file for file in files if file.endswith("labels.csv"))).text
-    assert labels.splitlines()[1].startswith("row 0-0,")
+    assert [line.split(",")[0] for line in labels.splitlines()[1:4]] == ["a0", "b1", "c2"]
 
 
 def test_a_damaged_file_is_told_and_another_can_be_used(page):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import secrets
 import shutil
 import zipfile
@@ -13,7 +14,7 @@ from typing import Any
 
 from .._utils.parts import part_of
 from .._utils.text import visible
-from .choices import Choices, Reading, fit_arguments, info_arguments
+from .choices import METRICS, Choices, Reading, fit_arguments, info_arguments
 from .jobs import DONE, Job, Pool
 from .names import EXCEL, LONGEST_NAME, as_argument, command_of, ending, quoted, result_name, safe_name
 
@@ -62,7 +63,7 @@ class Table:
             "samples": self.info.result.get("samples"),
             "n_columns": len(self.columns),
             "uses": _counted(column.get("use", "feature") for column in self.columns),
-            "notes": [visible(note) for note in self.info.result.get("notes", [])],
+            "notes": [on_page(note) for note in self.info.result.get("notes", [])],
             "fits": [fitted(job) for job in self.fits],
         }
 
@@ -86,9 +87,24 @@ def _counted(uses: Any) -> dict[str, int]:
 
 def _shown(column: dict[str, Any]) -> dict[str, Any]:
     """Return a column for the page: its exact name, and everything else as text that can be shown."""
-    texts = {key: visible(value)[:MOST_LETTERS] for key, value in column.items() if isinstance(value, str)}
-    why = {key: visible(column[key]) for key in ("why", "advice") if isinstance(column.get(key), str)}
-    return {**column, **texts, **why, "name": column["name"], "shown": visible(column["name"])}
+    texts = {key: on_page(value) for key, value in column.items() if isinstance(value, str)}
+    example = visible(column.get("example", ""))[:MOST_LETTERS]
+    return {**column, **texts, "example": example, "name": column["name"], "shown": visible(column["name"])}
+
+
+# What is an option on the command line is a field on the page.
+KEEP, METRIC = re.compile(r"\b(U|u)se --keep .+? to "), re.compile(r"\b(U|u)se --metric .+?=(\w+)")
+CHOOSE = {"U": "Choose", "u": "choose"}
+
+
+def on_page(text: str) -> str:
+    """Return what the command line says in the words of the page.
+
+    >>> on_page("Use --keep 'a b' to use it. If so, use --metric zip=hamming.")
+    "Choose Use to use it. If so, choose 'same level or not'."
+    """
+    text = KEEP.sub(lambda found: f"{CHOOSE[found[1]]} Use to ", text)
+    return visible(METRIC.sub(lambda found: f"{CHOOSE[found[1]]} {METRICS.get(found[2], found[2])!r}", text))
 
 
 def fitted(job: Job) -> dict[str, Any]:

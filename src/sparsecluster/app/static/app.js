@@ -113,7 +113,12 @@ async function described() {
   say(el("info-error"), failed ? table.info.error : "");
   show(el("choices"), !failed);
   show(el("columns-body"), !failed && table.n_columns > 0);
-  el("notes").replaceChildren(...(failed ? [] : noteItems(table.notes)));
+  const notes = failed ? [] : table.notes;
+  el("notes").replaceChildren(...noteItems(notes));
+  show(el("notes-box"), notes.length > 0);
+  say(el("notes-box").firstElementChild, plural(notes.length, "note"));
+  // A few can be read at once.
+  el("notes-box").open = notes.length <= 2;
   if (failed) {
     say(el("columns-words"), "The table could not be read.");
     return;

@@ -103,13 +103,14 @@ export class Columns {
     // Only one column can have the names of the rows, or the known groups.
     if (use === "truth") for (const [name, each] of this.changes) if (each.use === "truth") this.changes.delete(name);
     if (use === "id" || column.name === this.table.id) {
-      this.changes.delete(column.name);
+      // Which column has the names of the rows may decide how others are used.
+      if (use === "id") this.changes.delete(column.name);
+      else this.changes.set(column.name, { use, metric });
       await this.reread({ id: use === "id" ? column.name : null });
-      if (use !== "id" && use !== "feature") this.change(column.name, "feature", use, "auto");
-    } else {
-      this.change(column.name, usual, use, metric);
+      return;
     }
-    if (use === "truth" || use === "id") await this.turn(this.first);
+    this.change(column.name, usual, use, metric);
+    if (use === "truth") await this.turn(this.first);
   }
 
   async changeFound(use) {

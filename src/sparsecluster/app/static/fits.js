@@ -103,7 +103,7 @@ export class Fits {
     const tile = (number, words) => make("li", {}, make("strong", {}, number), words);
     el("tiles").replaceChildren(
       tile(count(fit.n_clusters), `cluster${fit.n_clusters === 1 ? "" : "s"}, with ${fit.sizes.slice(0, 8).map(count).join(", ")}${fit.sizes.length > 8 ? ", …" : ""} samples`),
-      tile(count(fit.n_chosen), `of ${plural(fit.n_features, "feature")} differ between them`),
+      tile(count(fit.n_chosen), `of ${plural(fit.n_features, "feature")} chosen`),
       ...(fit.n_alternatives ? [tile(count(fit.n_alternatives), `other good clustering${fit.n_alternatives === 1 ? "" : "s"}: see Alternatives in the report`)] : []),
       tile(seconds(fit.seconds), "to fit"),
     );
