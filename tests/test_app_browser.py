@@ -1,13 +1,17 @@
 """The app in a real browser, from a dropped file to the downloaded results."""
 
+import time
 import zipfile
 
 import pytest
 
+from sparsecluster.datasets import shifted_groups
 from tests.helpers.app import app as app
 from tests.helpers.app import table_text, until
 
+pytest.importorskip("pandas")
 pytest.importorskip("selenium", reason="the app is tried in a browser by selenium: pip install selenium")
+import pandas as pd
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import Select
 
@@ -139,13 +143,13 @@ def test_hostile_names_are_shown_as_text(page):
 
 def test_a_column_with_row_names_is_read_again(page):
     rows = table_text().splitlines()
-    named = [f"name {number},{row},{'abc'[number % 3]}{number % 6}" for number, row in enumerate(rows[1:])]
+    named = [f"name {number},{row},{'abc'[number % 3]}{number}" for number, row in enumerate(rows[1:])]
     page.drop("names.csv", "\n".join([f"first,{rows[0]},second", *named]))
+    use = "return document.querySelectorAll('#columns td:nth-child(2) select')[7].value"
     Select(page.all("#columns td:nth-child(2) select")[7]).select_by_value("id")
     key = page.js("return new URLSearchParams(location.search).get('table')")
     until(lambda: (told := page.app.table_if_read(key)) and told["id"] == "second")
-    until(lambda: page.js("return document.querySelectorAll('#columns td:nth-child(2) select')[7].value") == "id")
-    until(lambda: not page.is_shown("upload"))
+    until(lambda: not page.is_shown("upload") and page.js(use) == "id")
     page.choose_quick()
     assert page.fit() == "result"
     assert "--id second" in page.text("command")
@@ -163,10 +167,6 @@ def test_a_damaged_file_is_told_and_another_can_be_used(page):
 
 
 def test_a_running_fit_is_shown_at_once_and_can_be_cancelled(page, app):
-    import pandas as pd
-
-    from sparsecluster.datasets import shifted_groups
-
     X = shifted_groups(mu=0.5, n_features=300, group_size=60, seed=1).X
     page.drop("slow.csv", pd.DataFrame(X).add_prefix("gene").to_csv(index=False))
     page.press("fit")
@@ -211,3 +211,21 @@ def test_the_page_can_be_used_by_keyboard_alone(page, tmp_path):
     controls = page.all("main button, main input, main select, main a, main progress, main iframe")
     nameless = [each for each in controls if each.is_displayed() and not each.accessible_name]
     assert [each.get_attribute("outerHTML") for each in nameless] == []
+
+
+@pytest.mark.slow
+def test_the_report_of_1_000_samples_and_features_is_there_soon(page, tmp_path):
+    X = shifted_groups(mu=0.8, n_features=1000, group_size=334).X
+    file = tmp_path / "genes.csv"
+    pd.DataFrame(X).add_prefix("gene").to_csv(file, index=False)
+    page.one("#file").send_keys(str(file))
+    page.wait_for("columns-body")
+    began = time.monotonic()
+    assert page.fit() == "result"
+    page.driver.switch_to.frame(page.one("#report"))
+    until(lambda: page.js("return document.documentElement.dataset.ready") == "yes")
+    seconds = time.monotonic() - began
+    page.driver.switch_to.default_content()
+    print(f"The report was there after {seconds:.1f} s.")
+    # On two cores with nothing else to do, it takes less than ten seconds.
+    assert seconds < 60

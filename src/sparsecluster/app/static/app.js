@@ -136,6 +136,12 @@ async function reread(changes) {
   say(el("info-error"), "");
   try {
     await follow(await ask(`tables/${table.key}/info`, asked));
+    if (table?.info.state === "failed" && asked.id) {
+      // A column that cannot have the names of the rows is not kept.
+      const error = table.info.error;
+      await follow(await ask(`tables/${table.key}/info`, { ...asked, id: null }));
+      say(el("info-error"), error);
+    }
   } catch (error) {
     say(el("info-error"), error.message);
   }
