@@ -12,6 +12,7 @@ pytest.importorskip("selenium", reason="the report is tried in a browser by sele
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.keys import Keys
 
+from sparsecluster.report._numbers import percent
 from tests.helpers.browser import driver as driver
 from tests.helpers.browser import page as page
 from tests.helpers.report import FRAME, HOSTILE_SHOWN, RESULTS, as_shown, result
@@ -24,19 +25,24 @@ def test_every_kind_of_result_is_drawn_without_a_word_on_the_console(page, kind)
     shown, told = page(kind), result(kind)
     assert len(shown.all("#projection button")) == len(told["sizes"]) + (told["n_outliers"] > 0)
     has_columns = kind != "matrices"
-    assert len(shown.all("#projection .dot")) == 2 * told["n_samples"] * has_columns
-    assert len(shown.texts("#profiles h3")) == len(told["sizes"]) * has_columns
+    # If all features were chosen, one picture is enough.
+    n_pictures = 1 if told["n_chosen"] == told["n_features"] else 2
+    assert len(shown.all("#projection .dot")) == n_pictures * told["n_samples"] * has_columns
+    assert len(shown.texts("#profiles h4")) == len(told["sizes"]) * has_columns
     assert shown.column("features", 1) == as_shown(row["name"] for row in told["features"]["rows"][:50])
     assert shown.column("samples", 1) == as_shown(row["id"] for row in told["samples"]["rows"][:50])
     assert len(shown.all("#heatmap canvas")) == has_columns
     undrawn = 4 + len(told["clusterings"])
     assert sum("no columns to draw" in text for text in shown.texts("main p")) == undrawn * (not has_columns)
     for name, curve in told["curves"].items():
-        assert len(shown.all(f"#curve-{name} svg")) == (curve is not None)
+        # One value makes no curve, but is told.
+        count = 0 if curve is None else sum(score is not None for score in curve["score"])
+        assert len(shown.all(f"#curve-{name} svg")) == (count > 1)
+        assert [bool(text) for text in shown.texts(f"#curve-{name}-read")] == [True] * (count > 0)
     assert len(shown.all("#clusterings > div")) == len(told["clusterings"])
 
 
-@pytest.mark.parametrize("kind", ["tuned", "one feature", "twelve clusters", "hostile"])
+@pytest.mark.parametrize("kind", ["tuned", "twelve clusters", "hostile"])
 def test_the_axes_have_a_few_round_numbers(page, kind):
     shown = page(kind)
     for svg in shown.all("#projection .pair svg"):
@@ -70,8 +76,10 @@ def test_what_a_method_does_not_have_is_not_shown(page):
 @pytest.mark.parametrize("kind", ["tuned", "categories and missing values"])
 def test_what_makes_a_cluster_is_listed(page, kind):
     shown, told = page(kind), result(kind)
-    for rows, text in zip(told["profiles"]["clusters"], shown.texts("#profiles ol"), strict=True):
-        assert text == "".join(f"{row['name']}: {row['words']}, explains {100 * row['explained']:.0f}%" for row in rows)
+    listed = [row for rows in told["profiles"]["clusters"] for row in rows]
+    assert shown.texts("#profiles bdi") == [row["name"] for row in listed]
+    assert shown.texts("#profiles li > div:not(.head)") == [row["words"] for row in listed]
+    assert shown.texts("#profiles .quiet") == [f"explains {percent(row['explained'])}" for row in listed]
 
 
 def test_every_cluster_has_the_mark_and_the_color_of_the_figures(page):
@@ -81,10 +89,11 @@ def test_every_cluster_has_the_mark_and_the_color_of_the_figures(page):
     drawn = """return [...document.querySelectorAll(arguments[0])].map(
         (e) => [e.getAttribute('d'), e.getAttribute('fill')])"""
     assert [tuple(each) for each in shown.js(drawn, "#projection button path")] == looks
-    assert [tuple(each) for each in shown.js(drawn, "#profiles h3 path")] == looks
+    assert [tuple(each) for each in shown.js(drawn, "#profiles h4 path")] == looks
     assert [tuple(each) for each in shown.js(drawn, ".dot")] == [looks[c] for c in told["projection"]["clusters"]] * 2
-    # The strips have numbers, since colors repeat.
-    assert shown.texts("#heatmap .beside div") == [str(c) for c in range(12)]
+    # The strips have names or numbers, since colors repeat.
+    names = shown.texts("#heatmap .beside div")
+    assert [name.removeprefix("cluster ") for name in names] == [str(c) for c in range(12)]
 
 
 def test_missing_values_are_gray_and_told(page):
@@ -97,6 +106,9 @@ def test_missing_values_are_gray_and_told(page):
     color = shown.js(pixel, canvas, j, i)
     assert "#" + "".join(f"{part:02x}" for part in color[:3]) == drawn["missing"]
     assert "Missing values are gray." in shown.texts("#heatmap p")[0]
+    assert "missing value" in shown.texts("#heatmap .key .entry")
+    legend = shown.js("return getComputedStyle(document.querySelector('#heatmap .key i')).backgroundColor")
+    assert [int(part) for part in re.findall(r"\d+", legend)] == color[:3]
     level = drawn["is_level"].index(True)
     i = next(i for i, row in enumerate(drawn["values"]) if row[level] is not None)
     shown.point_at(canvas, (level + 0.5) / len(drawn["features"]), (i + 0.5) / len(drawn["values"]))
@@ -107,7 +119,7 @@ def test_missing_values_are_gray_and_told(page):
 
 
 def as_numbers(cells):
-    return [float(cell) for cell in cells if cell]
+    return [0.0 if cell == "under 0.001" else float(cell) for cell in cells if cell]
 
 
 def test_the_table_of_features_is_sorted_by_a_press_on_a_head_and_turned_by_another(page):
@@ -121,8 +133,9 @@ def test_the_table_of_features_is_sorted_by_a_press_on_a_head_and_turned_by_anot
         ways.append((next(filter(None, sorts)), shown.column("features", 1), as_numbers(shown.column("features", 4))))
     scores = sorted(row["score"] for row in rows)
     assert [way for way, *_ in ways] == ["descending", "ascending", "ascending", "descending"]
-    assert ways[0][2] == pytest.approx(scores[::-1][:50])
-    assert ways[1][2] == pytest.approx(scores[:50])
+    # Scores have three digits after the point.
+    assert ways[0][2] == pytest.approx(scores[::-1][:50], abs=0.001)
+    assert ways[1][2] == pytest.approx(scores[:50], abs=0.001)
     names = sorted(row["name"] for row in rows)
     assert ways[2][1] == names[:50]
     assert ways[3][1] == names[::-1][:50]
@@ -157,9 +170,9 @@ def test_the_table_of_samples_is_sorted_searched_and_paged(page):
     shown, rows = page("tuned"), result("tuned")["samples"]["rows"]
     shown.all("#samples th button")[-1].click()
     silhouettes = sorted((row["silhouette"] for row in rows), reverse=True)
-    assert as_numbers(shown.column("samples", 5)) == pytest.approx(silhouettes[:50])
+    assert as_numbers(shown.column("samples", 5)) == pytest.approx(silhouettes[:50], abs=0.001)
     shown.all("#samples .bar button")[1].click()
-    assert as_numbers(shown.column("samples", 5)) == pytest.approx(silhouettes[50:])
+    assert as_numbers(shown.column("samples", 5)) == pytest.approx(silhouettes[50:], abs=0.001)
     shown.one("#samples input").send_keys("patient-7")
     assert set(shown.column("samples", 1)) == {"patient-7", *(f"patient-7{i}" for i in range(10))}
 
@@ -202,16 +215,16 @@ def test_pointing_at_the_gap_curve_reads_it_and_so_do_the_arrow_keys(page):
     shown, gap = page("tuned"), result("tuned")["curves"]["features"]
     svg, points = shown.one("#curve-features svg"), list(zip(gap["values"], gap["score"], gap["error"], strict=True))
     at, read = gap["values"].index(gap["chosen"]), "#curve-features-read"
-    assert read_gap(shown.one(read).text) == pytest.approx(points[at], rel=1e-3)
+    assert read_gap(shown.one(read).text) == pytest.approx(points[at], rel=5e-3)
     for i in (0, 3, len(points) - 1):
         shown.point_at(svg, (64 + 636 * np.log(points[i][0]) / np.log(120)) / 720)
         assert shown.tip() == shown.one(read).text
-        assert read_gap(shown.tip()) == pytest.approx(points[i], rel=1e-3)
+        assert read_gap(shown.tip()) == pytest.approx(points[i], rel=5e-3)
     shown.point_at(shown.one("h1"))
     shown.js("arguments[0].focus({preventScroll: true})", svg)
     for key, i in ((Keys.ARROW_RIGHT, -1), (Keys.ARROW_LEFT, -2), (Keys.ARROW_LEFT, -3), (Keys.ARROW_RIGHT, -2)):
         ActionChains(shown.driver).send_keys(key).perform()
-        assert read_gap(shown.one(read).text) == pytest.approx(points[i], rel=1e-3)
+        assert read_gap(shown.one(read).text) == pytest.approx(points[i], rel=5e-3)
 
 
 def test_a_rectangle_selects_the_samples_in_it_in_both_pictures_and_a_click_lets_them_go(page):
@@ -266,7 +279,7 @@ def test_hostile_names_are_shown_and_do_nothing(page):
     assert shown.js("return window.hacked") is None
     assert shown.texts("h1") == [HOSTILE_SHOWN[2]]
     assert shown.driver.title == HOSTILE_SHOWN[2]
-    assert shown.texts(".warnings li")[-len(HOSTILE_SHOWN) :] == HOSTILE_SHOWN
+    assert shown.texts("[aria-labelledby=h-notes] li") == HOSTILE_SHOWN
     assert HOSTILE_SHOWN[1] in shown.texts("pre")
     assert set(shown.column("features", 1)) == set(names)
     assert shown.column("samples", 1)[:12] == HOSTILE_SHOWN

@@ -18,7 +18,7 @@ GRAY = "#8c8c8c"
 
 def read(text, parameter, criterion):
     found = re.fullmatch(rf"{parameter} = (\S+): {re.escape(criterion)} (\S+)", text)
-    return [float(each) for each in found.groups()]
+    return [float(each.replace(",", "")) for each in found.groups()]
 
 
 # ---------------------------------------------------------------- curves
@@ -34,11 +34,11 @@ def test_the_curve_over_the_number_of_clusters_has_a_tick_and_a_mark_at_each(pag
     assert shown.all("#curve-clusters .band, #curve-clusters .required") == []
     points = list(zip(curve["values"], curve["score"], strict=True))
     told = shown.one("#curve-clusters-read")
-    assert read(told.text, "k", curve["titles"][1]) == pytest.approx(points[curve["values"].index(3)], rel=1e-3)
+    assert read(told.text, "k", curve["titles"][1]) == pytest.approx(points[curve["values"].index(3)], rel=5e-3)
     shown.js("arguments[0].focus({preventScroll: true})", shown.one("#curve-clusters svg"))
     for key, k in ((Keys.ARROW_RIGHT, 4), (Keys.ARROW_RIGHT, 5), (Keys.ARROW_RIGHT, 5), (Keys.ARROW_LEFT, 4)):
         ActionChains(shown.driver).send_keys(key).perform()
-        assert read(told.text, "k", curve["titles"][1]) == pytest.approx(points[k - 2], rel=1e-3)
+        assert read(told.text, "k", curve["titles"][1]) == pytest.approx(points[k - 2], rel=5e-3)
 
 
 def test_a_number_of_clusters_that_is_out_of_the_question_is_not_drawn(page):
@@ -57,7 +57,7 @@ def test_the_curve_of_the_core_is_above_the_line_where_it_was_chosen(page):
     assert float(spot.get_attribute("cy")) <= height
     told = shown.one("#curve-core-read").text
     assert read(told, "m", "agreement (adjusted Rand index)") == pytest.approx(
-        [curve["chosen"], curve["best"]], rel=1e-3
+        [curve["chosen"], curve["best"]], rel=5e-3
     )
 
 
@@ -73,7 +73,7 @@ def test_the_core_is_listed_in_the_order_of_scores_and_marked_in_the_table(page)
         if core == "yes"
     ]
     assert marked == listed
-    assert sum("enough" in text for text in shown.texts(".tiles li")) == 1
+    assert f"core features{len(listed)}" in shown.texts(".tiles li")
 
 
 # ---------------------------------------------------------------- samples in no cluster
@@ -100,7 +100,7 @@ def test_the_heatmap_has_them_last_and_tells_that_they_are_in_no_cluster(page):
     shown, drawn = page("two ways"), result("two ways")["heatmap"]
     assert [sample["cluster"] for sample in drawn["samples"]][-3:] == [-1] * 3
     strip = shown.all("#heatmap .beside div")
-    assert [each.text for each in strip] == ["0", "1", ""]
+    assert [each.text for each in strip] == ["cluster 0", "cluster 1", ""]
     assert strip[-1].get_attribute("title") == "no cluster"
     rows, columns = len(drawn["samples"]), len(drawn["features"])
     shown.point_at(shown.one("#heatmap canvas"), 0.5 / columns, (rows - 0.5) / rows)

@@ -32,7 +32,7 @@ def test_pointing_at_the_consensus_tells_how_often_two_samples_are_together(page
     last, first = drawn["samples"][-1], drawn["samples"][0]
     told = f"{last['id']} (cluster {last['cluster']}) and {first['id']} (cluster {first['cluster']}): "
     share = drawn["together"][-1][0]
-    often = "never in the same subsample" if share is None else f"together in {share}% of the subsamples"
+    often = "never in the same subsample" if share is None else f"together in {share} % of the subsamples"
     assert shown.tip() == told + often
     assert canvas.rect["width"] == pytest.approx(canvas.rect["height"], rel=0.05)
 
@@ -72,5 +72,5 @@ def test_the_picture_is_on_paper_as_well(page):
 def test_hostile_names_are_drawn_and_do_nothing(page):
     shown = page("hostile groups")
     names = set(shown.texts("#trust-surest text"))
-    assert {name for name in HOSTILE_SHOWN if len(name) <= 22 and "\n" not in name} <= names
+    assert {name for name in HOSTILE_SHOWN if len(name) <= 20 and "\n" not in name} <= names
     assert shown.js("return window.hacked") is None

@@ -11,9 +11,10 @@ from sparsecluster.report import report_page, summarize
 from tests.helpers.pages import Page
 
 SHOWN = (
-    *("title", "sentences", "warnings", "notes", "n_samples", "n_features", "n_chosen", "sizes", "explained"),
+    *("title", "lead", "warnings", "notes", "n_samples", "n_features", "n_chosen", "sizes", "explained"),
     *("n_outliers", "projection", "core", "heatmap", "clusterings", "features", "samples", "curves", "settings"),
     *("palette", "no_cluster", "profiles", "outliers", "cluster_features", "assessment", "trust"),
+    "distributions",
 )
 
 

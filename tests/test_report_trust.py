@@ -14,6 +14,7 @@ from sparsecluster.datasets import shifted_groups
 from sparsecluster.evidence import _assess
 from sparsecluster.inspection import inspect
 from sparsecluster.report import report_page, summarize
+from sparsecluster.report._numbers import p_value
 from tests.helpers.pages import Page
 
 pd = pytest.importorskip("pandas")
@@ -145,7 +146,7 @@ def alarms(page):
 def test_the_page_warns_at_its_top_if_no_groups_are_shown(groups, noise):
     page = Page(report_page(noise.result))
     first = next(given for tag, given in page.tags if tag == "p")
-    assert first["class"] == "lead alarm"
+    assert first["class"] == "alarm"
     assert len(alarms(page)) == 2
     assert "clusters, but no groups are shown" in page.text
     assert alarms(Page(report_page(groups.result))) == []
@@ -155,7 +156,23 @@ def test_the_section_comes_first_and_has_all_sentences(groups):
     page = Page(report_page(groups.result))
     headings = [given["id"] for tag, given in page.tags if tag == "h2" and "id" in given]
     assert headings[0] == "h-trust"
-    assert all(sentence in page.text for sentence in groups.assessment.sentences())
+    first, p_values, *others = groups.assessment.sentences()
+    assert p_values.startswith("P-values: ")
+    # A page writes "80 %" where the terminal has "80%".
+    assert all(re.sub(r"(\d)%", r"\1 %", sentence) in page.text for sentence in (first, *others))
+
+
+@pytest.mark.parametrize(
+    ("p", "words"), [(0.00004, "p < 0.001"), (0.0042, "p = 0.004"), (0.05, "p = 0.05"), (1.0, "p = 1")]
+)
+def test_the_page_writes_p_values_as_people_do(p, words):
+    assert p_value(p) == words
+
+
+def test_the_page_has_the_p_values_of_both_tests(groups):
+    p, q = (p_value(each) for each in (groups.assessment.p_independent, groups.assessment.p_one_group))
+    text = Page(report_page(groups.result)).text
+    assert f"The tests give {p} against independent features and {q} against one group." in text
 
 
 def test_hostile_names_are_escaped_in_it():

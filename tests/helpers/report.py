@@ -96,6 +96,36 @@ HOSTILE_WAYS = two_ways(
     [f"{name}{suffix}" for suffix in ("", 1, 2) for name in HOSTILE],
     [f"{HOSTILE[i % 12]}{i // 12 or ''}" for i in range(60)],
 )
+
+
+def dated_table():
+    """Visits in spring and in autumn; a level that is never the same, and numbers that are tiny."""
+    rng, group = np.random.default_rng(0), np.repeat([0, 1], 60)
+    day = pd.Timestamp("2020-04-01") + pd.to_timedelta(group * 180 + rng.integers(0, 30, 120), unit="D")
+    smoker = np.where(rng.random(120) < 0.8, group == 1, group == 0)
+    return pd.DataFrame(
+        {
+            "visit": day,
+            "smoker": np.where(smoker, "yes", "no"),
+            "dose": 1e-5 * (1 + group + 0.2 * rng.normal(size=120)),
+            "income": 40_000 + 25_000 * group + 3_000 * rng.normal(size=120),
+            "noise": rng.normal(size=120),
+        }
+    )
+
+
+DATED = dated_table()
+TRUTH = np.array(["one", "two", "<b>three</b>"])[np.repeat([0, 1, 2], 30)]
+
+
+def single_samples():
+    """Two clusters of one sample each, beside a large one."""
+    table = np.random.default_rng(0).normal(size=(40, 4))
+    table[0] += 60
+    table[1] -= 60
+    return table
+
+
 GIVEN = functools.partial(SASClustering, n_features_to_select=20, n_init=2)
 # Every kind of result.
 RESULTS = {
@@ -125,6 +155,16 @@ RESULTS = {
     "groups": lambda: assessed_result(GIVEN(3), FRAME),
     "hostile groups": lambda: assessed_result(GIVEN(3, n_features_to_select=10), hostile_table()),
     "no groups": lambda: assessed_result(GIVEN([2, 3], n_features_to_select=5), NOISE),
+    "true groups": lambda: result_of(GIVEN(3), FRAME, truth=TRUTH),
+    "dates": lambda: result_of(GIVEN(2, n_features_to_select=4), DATED),
+    "a single column": lambda: result_of(GIVEN(2, n_features_to_select=1), FRAME.iloc[:, :1]),
+    "two columns": lambda: result_of(GIVEN(2, n_features_to_select=2), FRAME.iloc[:, :2]),
+    "twenty-five clusters": lambda: result_of(GIVEN(25), many_groups(25, 60, 40, group_size=6).X),
+    "single samples": lambda: result_of(GIVEN(3, n_features_to_select=4), single_samples()),
+    "different levels": lambda: result_of(
+        GIVEN(2, n_features_to_select=3, metric={"id": "hamming"}),
+        DATED.assign(id=[f"id {i}" for i in range(120)])[["id", "smoker", "dose"]],
+    ),
     "long names": lambda: result_of(GIVEN(3), long_table(), title=f"Groups in {LONG}", notes=[LONG], command=LONG),
 }
 

@@ -185,6 +185,7 @@ def fit(
 
 
 # The numbers of a result that are printed as JSON.
+AGREEMENT = ("rand", "ari", "error")
 SHORT = ("n_samples", "n_features", "n_chosen", "sizes", "n_outliers", "explained", "warnings")
 
 
@@ -202,7 +203,7 @@ def _print_json(fitted: Fitted, result: dict[str, Any], files: list[Path]) -> No
             "chosen": [view.names[a] for a in view.chosen.tolist()],
             "core": None if view.core is None else [view.names[a] for a in view.core.tolist()],
             "assessment": result["assessment"],
-            "truth": result.get("truth"),
+            "truth": {key: result["truth"][key] for key in AGREEMENT} if "truth" in result else None,
             "notes": result["notes"],
             "files": [str(file) for file in files],
         }

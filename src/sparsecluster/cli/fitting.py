@@ -46,6 +46,8 @@ class Fitted(NamedTuple):
         Whether an assessment was tried.
     forms : dict of str to str, or None
         The form of the dates in columns, in which `predict` reads them.
+    warned : sequence of str
+        Warnings of the fit itself.
     """
 
     estimator: Any
@@ -59,6 +61,7 @@ class Fitted(NamedTuple):
     evidence: Assessment | None = None
     is_assessed: bool = False
     forms: Mapping[str, str] | None = None
+    warned: Sequence[str] = ()
 
 
 def table_of(
@@ -107,9 +110,12 @@ def fit_table(estimator: Any, table: Loaded | Parts, preset: str | None) -> Fitt
     if "metric" in estimator.get_params():
         estimator.set_params(metric=metric_for(estimator.metric, table))
     held, table = [table.X], table._replace(X=None)
-    found, reading, warned, journal = _fitted(estimator, prepared(held.pop(), preparation))
+    found, reading, told, journal = _fitted(estimator, prepared(held.pop(), preparation))
     view = inspect(found, reading, table.ids, table.names)
-    return Fitted(found, view, [*notes, *warned], journal, table.truth, preparation, reading, forms=table.forms)
+    of_table = reading.for_clusters(found.n_clusters_).notes
+    warned = [each for each in told if each not in of_table]
+    notes += [each for each in told if each in of_table]
+    return Fitted(found, view, notes, journal, table.truth, preparation, reading, forms=table.forms, warned=warned)
 
 
 def _fitted(estimator: Any, X: Any) -> tuple[Any, Any, list[str], Journal]:
@@ -149,11 +155,7 @@ def assessed(fitted: Fitted, asked: bool | None, seed: int) -> Fitted:
 
 
 def summary_of(fitted: Fitted, data: Sequence[str], request: Request) -> dict[str, Any]:
-    """Return the summary of a fit, with its agreement with the true groups if these are known."""
-    import numpy as np
-
-    from ..inspection.agreement import in_clusters
-    from ..metrics import adjusted_rand_index, error_rate, rand_index
+    """Return the summary of a fit, in which messages speak of options."""
     from ..report import summarize
     from .again import command_of, python_of
     from .words import in_options
@@ -164,11 +166,9 @@ def summary_of(fitted: Fitted, data: Sequence[str], request: Request) -> dict[st
         notes=list(map(in_options, fitted.notes)),
         command=command_of(data),
         assessment=fitted.evidence,
+        truth=fitted.truth,
+        python=python_of(fitted, data, request),
+        warned=fitted.warned,
     )
-    result["settings"]["python"] = python_of(fitted, data, request)
     result["warnings"] = list(map(in_options, result["warnings"]))
-    if fitted.truth is not None:
-        known, labels = in_clusters(np.asarray(fitted.truth).astype(str), fitted.estimator.labels_)
-        measures = {"rand": rand_index, "ari": adjusted_rand_index, "error": error_rate}
-        result["truth"] = {name: measure(known, labels) for name, measure in measures.items()}
     return result

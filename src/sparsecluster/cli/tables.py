@@ -57,15 +57,12 @@ class Request(NamedTuple):
         from ..io._columns import divided
 
         known = {*table.names, *(other.name for other in table.others)}
-        names = {
-            field: [divided(value, known) for value in getattr(self, field)] for field in ("drop", "keep", "dates")
-        }
-        split = {
-            field: tuple(name for value, each in zip(getattr(self, field), found, strict=True)
-                         for name in (each if known.issuperset(each) else [value]))
-            for field, found in names.items()
-        }  # fmt: skip
-        return self._replace(**split)
+
+        def names(given: tuple[str, ...]) -> tuple[str, ...]:
+            divide = {value: divided(value, known) for value in given}
+            return tuple(each for value in given for each in (divide[value] if known >= {*divide[value]} else [value]))
+
+        return self._replace(drop=names(self.drop), keep=names(self.keep), dates=names(self.dates))
 
     def load(self, data: str) -> Loaded:
         """Read the table into memory."""

@@ -6,6 +6,7 @@ import copy
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
+from inspect import signature
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -169,8 +170,30 @@ def _view(estimator: Any, table: Encoded) -> View:
         method=type(estimator).__name__,
         parameters=estimator.get_params(deep=False),
         call=repr(estimator),
+        code=code_of(estimator),
         _squared=squared,
     )
+
+
+def code_of(estimator: Any) -> str:
+    """Return Python code that creates an estimator: its number of clusters, and whatever is not the default.
+
+    >>> from sparsecluster import SASClustering
+    >>> code_of(SASClustering(n_init=5))
+    'SASClustering(n_clusters=3, n_init=5)'
+    """
+    usual = {name: each.default for name, each in signature(type(estimator)).parameters.items()}
+    given = estimator.get_params(deep=False)
+    told = [f"{key}={_code(value)}" for key, value in given.items()
+            if key == "n_clusters" or repr(value) != repr(usual.get(key))]  # fmt: skip
+    return f"{type(estimator).__name__}({', '.join(told)})"
+
+
+def _code(value: Any) -> str:
+    """Return a value as Python code; functions by their names."""
+    if callable(value) and hasattr(value, "__name__"):
+        return str(value.__name__)
+    return repr(value.tolist() if isinstance(value, np.ndarray | np.generic) else value)
 
 
 def _ranked(columns: Subset, scores: Floats) -> Subset:

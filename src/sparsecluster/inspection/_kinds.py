@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from .._data.dates import OF_DATES
 from .._data.kinds import Dissimilarity
 from .._data.kinds.dissimilarity import Scale
 from .._utils.arrays import Floats
@@ -21,3 +22,10 @@ def readable(kind: Dissimilarity, codes: Floats) -> tuple[Floats, tuple[Any, ...
     if kind.scale == "rank" and not any(isinstance(level, str) for level in kind.levels or ()):
         return np.array([np.nan if level is None else float(level) for level in kind.decode(codes)]), None
     return codes, kind.levels
+
+
+def as_date(kind: Dissimilarity, code: Any) -> str | None:
+    """Return a number of a column of dates as a date, such as "2020-05-01"; None if the column holds no dates."""
+    if kind.meaning not in OF_DATES or not isinstance(code, float | int) or not np.isfinite(code):
+        return None
+    return kind.shown(code)

@@ -101,8 +101,10 @@ def _describe_one(X: Any, a: int, name: str, asked: Any) -> dict[str, Any]:
         codes = kind.encode(content, name)
         known = codes[~np.isnan(codes)]
         n_values = int(np.unique(known).size)
-        value = kind.decode(known[:1])[0] if known.size else ""
-        example = shown_code(value, content.meaning) if content.meaning != "numbers" and known.size else as_example(value)
+        value: Any = kind.decode(known[:1])[0] if known.size else ""
+        example = (
+            shown_code(value, content.meaning) if content.meaning != "numbers" and known.size else as_example(value)
+        )
         problem = problem_of(n_values, seen, n) or _beyond(content)
     except ValueError as error:
         values, problem = content.distinct(), str(error)

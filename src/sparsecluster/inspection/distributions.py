@@ -61,6 +61,16 @@ class Panel(NamedTuple):
         """Share of the samples of each cluster in each bin or level, of shape (n_clusters, n_bins)."""
         return np.asarray(self.counts / np.maximum(self.counts.sum(axis=1, keepdims=True), 1))
 
+    def common(self, most: int) -> tuple[list[Any], npt.NDArray[np.intp]]:
+        """Return at most `most` levels and their counts; if there are more, the last one stands for the rarest."""
+        assert self.levels is not None
+        if len(self.levels) <= most:
+            return list(self.levels), self.counts
+        common = np.sort(np.argsort(-self.counts.sum(axis=0), kind="stable")[: most - 1])
+        others = np.setdiff1d(np.arange(len(self.levels)), common)
+        counts = np.column_stack([self.counts[:, common], self.counts[:, others].sum(axis=1)])
+        return [*(self.levels[level] for level in common.tolist()), f"{others.size:,} others"], counts
+
 
 @dataclass(frozen=True)
 class Distributions(Display):
@@ -238,13 +248,9 @@ def _number_rows(ax: Any, k: int) -> None:
 
 def _draw_levels(ax: Any, panel: Panel, stacked: bool) -> None:
     """Draw a bar for each level and cluster, side by side or in rows; the rarest levels are combined."""
-    assert panel.levels is not None
-    names, shares = [plain(level, 14) for level in panel.levels], panel.shares
-    if len(names) > MOST_LEVELS:
-        common = np.sort(np.argsort(-panel.counts.sum(axis=0), kind="stable")[: MOST_LEVELS - 1])
-        others = np.setdiff1d(np.arange(len(names)), common)
-        shares = np.column_stack([shares[:, common], shares[:, others].sum(axis=1)])
-        names = [*(names[level] for level in common), f"{others.size} others"]
+    levels, counts = panel.common(MOST_LEVELS)
+    names = [plain(level, 14) for level in levels]
+    shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
     k, at = len(shares), np.arange(len(names))
     width = 0.8 if stacked else 0.8 / k
     for c, share in enumerate(shares):

@@ -17,7 +17,7 @@ from .._data.kinds.dissimilarity import Scale
 from .._search.curve import TuningCurve
 from .._utils.arrays import Floats, Subset
 from ..methods._result import OUTLIER
-from ._kinds import readable
+from ._kinds import as_date, readable
 from ._scaling import as_block, centered, standardized
 
 # The number of values that are processed at a time.
@@ -123,6 +123,8 @@ class View:
         Parameters of the estimator.
     call : str
         Python code that creates the estimator.
+    code : str
+        The same with the number of clusters, which `call` leaves out where it is the default.
     """
 
     names: tuple[str, ...]
@@ -149,6 +151,7 @@ class View:
     method: str = ""
     parameters: dict[str, Any] = field(default_factory=dict)
     call: str = ""
+    code: str = ""
     # Returns the squared distances of shape (n_samples, n_clusters); None for methods without distances.
     _squared: Callable[[], Floats] | None = None
 
@@ -282,6 +285,10 @@ class View:
         """Return the values of a column in readable form: numbers and None, or codes and their levels."""
         codes = self.block(np.array([column]))[:, 0]
         return readable(self.kinds[column], codes)
+
+    def date(self, column: int, value: Any) -> str | None:
+        """Return a number of a column of dates as a date, such as "2020-05-01"; None if the column holds no dates."""
+        return as_date(self.kinds[column], value)
 
     def places_of_samples(self) -> Placed | None:
         """Return distances, second-best clusters and silhouettes of the samples; None for methods without distances."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from ..evidence._stability import DISSOLVED, RECOVERED
 from ..evidence._words import headline
 from ..inspection._style import MISSING
 from ..inspection.view import View
-from ._numbers import finite, rounded
+from ._numbers import NO_BREAK, finite, p_value, rounded
 
 # The largest numbers of samples and features in the picture, which is also read on a phone.
 MOST_DRAWN_SAMPLES, MOST_DRAWN_FEATURES = 150, 15
@@ -80,7 +81,18 @@ def drawn(found: Assessment, view: View) -> dict[str, Any]:
         ],
         "colors": list(COLORS),
         "missing": MISSING,
+        "sentences": _said(found),
     }
+
+
+def _said(found: Assessment) -> list[str]:
+    """What the tests and the subsamples say, as a page writes numbers."""
+    tests = {"independent features": found.p_independent, "one group": found.p_one_group}
+    told = [f"{p_value(p)} against {name}" for name, p in tests.items() if p is not None and np.isfinite(p)]
+    sentences = [
+        re.sub(r"(?<=\d)%", f"{NO_BREAK}%", each) for each in found.sentences()[1:] if not each.startswith("P-values")
+    ]
+    return [f"The tests give {' and '.join(told)}.", *sentences]
 
 
 def _surest(features: FeatureEvidence) -> Subset:

@@ -6,12 +6,15 @@ from typing import Any
 
 from .._utils.checks import NAMES_SHOWN, and_more
 from .._utils.text import LONGEST_IN_SENTENCE, enumerated, shortened
+from ._numbers import percent
 
 # There is a warning if a cluster is smaller than this, if a larger share of the features is chosen, or if the clusters
 # explain a smaller share of them.
 SMALL_CLUSTER, NEARLY_ALL, LITTLE = 3, 0.9, 0.05
-# The number of core features that are named.
-CORE_NAMED = 15
+# The number of core features that are named, and in the paragraph of a page.
+CORE_NAMED, LEAD_NAMED = 15, 6
+# The sizes of more clusters than this are given as a range.
+MOST_SIZES = 8
 # Criteria in a sentence; others are called by their name.
 CRITERIA = {"bic": "the BIC", "gap": "the gap statistic", "micl": "the integrated complete-data likelihood"}
 # What is said of features, by whether their number was chosen and whether it is 1.
@@ -32,28 +35,93 @@ def sentences(result: dict[str, Any]) -> list[str]:
         _clusters(result),
         _outside(result["outliers"]["rows"], result["n_outliers"]),
         _features(result),
-        f"The clusters explain {result['explained']:.0%} of the variation of the chosen features on average.",
+        f"The clusters explain {percent(result['explained'], '')} of the variation of the chosen features on average.",
         _best([row for row in features["rows"] if row["chosen"]][:3]),
         None
         if features["rest"] is None
-        else f"The clusters explain {features['rest']:.0%} of the variation of the features that were not chosen.",
+        else f"The clusters explain {percent(features['rest'], '')} of the variation of the features that were not "
+        "chosen.",
         _alternatives(result),
     ]
     return [sentence for sentence in told if sentence]
+
+
+def lead(result: dict[str, Any]) -> list[str]:
+    """Return the sentences of the paragraph above the tiles of a page, which do not say what the tiles say."""
+    assessment, rest = result["assessment"], result["features"]["rest"]
+    told = [
+        assessment and assessment["sentences"][0],
+        _choice(result),
+        _sizes(result),
+        _named(result),
+        rest and f"Of the features that were not chosen, they explain {percent(rest)} on average.",
+        _outside(result["outliers"]["rows"], result["n_outliers"], is_counted=False),
+        _others(result),
+    ]
+    return [sentence for sentence in told if sentence]
+
+
+def _choice(result: dict[str, Any]) -> str | None:
+    if result["curves"]["clusters"] is None:
+        return None
+    among, criterion = _tried(result["curves"]["clusters"])
+    if no_groups_shown(result):
+        return f"The best number of clusters by {criterion} is shown nevertheless; the numbers {among} were tried."
+    return f"The number of clusters was chosen among {among} by {criterion}."
+
+
+def _sizes(result: dict[str, Any]) -> str:
+    sizes = result["sizes"]
+    if len(sizes) > MOST_SIZES:
+        return f"The clusters have between {min(sizes):,} and {max(sizes):,} samples."
+    return f"The clusters have {enumerated(sizes)} samples." if len(sizes) > 1 else "All samples are in one cluster."
+
+
+def _named(result: dict[str, Any]) -> str:
+    """Name the features that are enough or, if they were not sought, those with the highest scores."""
+    core = result["core"]
+    if core is not None and not core["is_enough"]:
+        return "Clustering the samples afresh on the chosen features alone finds other clusters."
+    rows = core["rows"] if core else [row for row in result["features"]["rows"] if row["chosen"]]
+    names = [shortened(row["name"], LONGEST_IN_SENTENCE) for row in rows[:LEAD_NAMED]]
+    named = names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+    if core is None:
+        return f"They differ most in {named}."
+    if core["count"] > LEAD_NAMED:
+        return f"The core features, which are enough to find the clusters again, begin with {named}."
+    if core["count"] == 1:
+        return f"The feature {named} is enough to find the clusters again."
+    return f"The features {named} are enough to find the clusters again."
+
+
+def _others(result: dict[str, Any]) -> str | None:
+    others, good = result["clusterings"][1:], "" if no_groups_shown(result) else "good "
+    if not others:
+        return None
+    agreement = max(each["agreement"] for each in others)
+    return (
+        f"The same samples can be clustered in another {good}way, by other features; the adjusted Rand index with this "
+        f"clustering is {'' if len(others) == 1 else 'at most '}{round(agreement, 2) + 0.0:.2f}."
+    )
 
 
 def _choice_of_clusters(result: dict[str, Any]) -> str | None:
     curve = result["curves"]["clusters"]
     if curve is None:
         return None
+    among, criterion = _tried(curve)
+    if no_groups_shown(result):
+        return f"Among {among} clusters, {len(result['sizes'])} are best by {criterion}."
+    return f"Number of clusters: {len(result['sizes'])}, chosen among {among} by {criterion}."
+
+
+def _tried(curve: dict[str, Any]) -> tuple[str, str]:
+    """The numbers of clusters that were tried, and the criterion, in words."""
     # Some criteria compare with a single cluster, which is never chosen.
     tried = sorted(int(k) for k in (*curve["values"], *curve["unusable"]) if k > 1)
     is_range = len(tried) > 2 and tried == list(range(tried[0], tried[-1] + 1))
     among = f"{tried[0]} to {tried[-1]}" if is_range else enumerated(tried)
-    criterion = CRITERIA.get(curve["criterion"], curve["criterion"])
-    if no_groups_shown(result):
-        return f"Among {among} clusters, {len(result['sizes'])} are best by {criterion}."
-    return f"Number of clusters: {len(result['sizes'])}, chosen among {among} by {criterion}."
+    return among, CRITERIA.get(curve["criterion"], curve["criterion"])
 
 
 def _clusters(result: dict[str, Any]) -> str:
@@ -68,10 +136,13 @@ def no_groups_shown(result: dict[str, Any]) -> bool:
     return result["assessment"] is not None and result["assessment"]["n_clusters"] == 1
 
 
-def _outside(rows: list[dict[str, Any]], count: int) -> str | None:
+def _outside(rows: list[dict[str, Any]], count: int, is_counted: bool = True) -> str | None:
     if not count:
         return None
     names = ", ".join(shortened(row["id"], LONGEST_IN_SENTENCE) for row in rows[:NAMES_SHOWN])
+    if not is_counted:
+        more = " and others" if count > NAMES_SHOWN else ""
+        return f"In no cluster {'is' if count == 1 else 'are'} {names}{more}."
     return f"{count:,} sample{' is' if count == 1 else 's are'} in no cluster: {names}{and_more(count)}."
 
 
@@ -103,7 +174,7 @@ def _features(result: dict[str, Any]) -> str:
 def _best(rows: list[dict[str, Any]]) -> str | None:
     if not rows:
         return None
-    told = ", ".join(f"{shortened(row['name'], LONGEST_IN_SENTENCE)} ({row['score']:.0%})" for row in rows)
+    told = ", ".join(f"{shortened(row['name'], LONGEST_IN_SENTENCE)} ({percent(row['score'], '')})" for row in rows)
     return f"The features with the highest scores are {told}."
 
 

@@ -11,13 +11,17 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template, UndefinedError
 
 from .._utils.text import visible
+from ._numbers import percent
 
 # These parts of a summary are written into the page; the script draws the others.
-WRITTEN = ("settings", "sentences", "warnings", "notes", "core", "cluster_features")
+WRITTEN = ("settings", "sentences", "lead", "warnings", "notes", "core", "cluster_features")
 # These parts are used by the script alone.
-DRAWN = ("palette", "no_cluster", "profiles", "outliers")
+DRAWN = ("palette", "no_cluster", "distributions", "profiles", "outliers")
 # The parts of the script, in the order in which they are written into the page.
-SCRIPT = ("tools", "table", "curves", "projection", "heatmap", "trust", "clusterings", "main")
+SCRIPT = (
+    *("tools", "table", "curves", "projection", "heatmap", "trust", "distributions", "profiles", "truth"),
+    *("clusterings", "main"),
+)
 
 
 def report_page(result: dict[str, Any]) -> str:
@@ -89,5 +93,5 @@ def _template() -> Template:
     environment.policies["json.dumps_kwargs"] = {"allow_nan": False, "separators": (",", ":")}
     # The conversions make an undefined value an error that names it.
     environment.filters["number"] = lambda value: f"{int(value):,}"
-    environment.filters["percent"] = lambda value: f"{float(value):.0%}"
+    environment.filters["percent"] = lambda value: percent(float(value))
     return environment.get_template("page.html.jinja")

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from .._search.curve import TuningCurve
 from .._utils.arrays import Subset
@@ -14,20 +15,20 @@ from .._version import __version__
 from ..evidence import Assessment
 from ..inspection._style import DIVERGING, MISSING, page_look, palette
 from ..inspection.agreement import agreement_in_clusters
-from ..inspection.contributions import Contributions
 from ..inspection.heatmap import LIMIT, Heatmap, thinned
 from ..inspection.projection import Components, Projection, within_reach
 from ..inspection.view import View
 from ..methods._result import OUTLIER
 from ._numbers import rounded
+from ._pictures import pictures, profiles
 from ._trust import assessed, drawn
-from ._words import sentences, warnings_of
+from ._truth import compared
+from ._words import lead, sentences, warnings_of
 
 # The largest numbers of features, samples and sizes in a page. The page says so if there are more.
-MOST_FEATURES, MOST_SAMPLES, MOST_DRAWN_SAMPLES, MOST_DRAWN_FEATURES, MOST_SIZES = 3000, 2000, 300, 60, 600
-# The number of features in the profile of a cluster, and in that of a cluster of an alternative; and the number of
-# samples in no cluster that are listed.
-MOST_TELLING, MOST_TOLD, MOST_OUTLIERS = 8, 3, 500
+MOST_FEATURES, MOST_SAMPLES, MOST_DRAWN_SAMPLES, MOST_DRAWN_FEATURES, MOST_SIZES = 3000, 2000, 300, 50, 600
+# The number of features of an alternative that are named, and of samples in no cluster that are listed.
+MOST_NAMED, MOST_OUTLIERS = 8, 500
 # Principal components are not computed if there are more values than this, because it would take too long.
 MOST_VALUES = 20_000_000
 
@@ -39,6 +40,9 @@ def summarize(
     notes: Sequence[str] = (),
     command: str | None = None,
     assessment: Assessment | None = None,
+    truth: npt.ArrayLike | None = None,
+    python: str | None = None,
+    warned: Sequence[str] = (),
 ) -> dict[str, Any]:
     """Summarize a fit in plain Python values, which can be stored as JSON.
 
@@ -54,6 +58,12 @@ def summarize(
         Command line that produced the result.
     assessment : Assessment, default=None
         The evidence for the fit, as returned by `assess`. Its headline is then the first sentence.
+    truth : array-like of shape (n_samples,), default=None
+        The true group of each sample, if it is known, with which the clusters are compared.
+    python : str, default=None
+        Python code that produced the result. By default, it is made from the parameters of the estimator.
+    warned : sequence of str, default=()
+        Warnings of the fit, in full sentences. They come before those that are found in the result.
 
     Returns
     -------
@@ -73,6 +83,7 @@ def summarize(
     >>> print(result["sentences"][0])
     There are 3 clusters, with 10, 10 and 10 samples.
     """
+    distributions, profiled = pictures(view)
     result: dict[str, Any] = {
         "title": title,
         "method": view.method,
@@ -90,17 +101,21 @@ def summarize(
         "features": _features(view),
         "samples": _samples(view),
         "outliers": _outliers(view),
-        "profiles": _profiles(view, MOST_TELLING),
+        "distributions": distributions,
+        "profiles": profiled,
         "heatmap": _heatmap(view),
         "projection": _projection(view),
         "clusterings": _clusterings(view),
-        "settings": _settings(view, command),
+        "settings": _settings(view, command, python),
         "notes": list(notes),
         "assessment": assessment and assessed(assessment, k_was_chosen="n_clusters_curve_" in view.curves),
         "trust": assessment and drawn(assessment, view),
     }
+    if truth is not None:
+        result["truth"] = compared(view, truth)
     result["sentences"] = sentences(result)
-    result["warnings"] = warnings_of(result)
+    result["lead"] = lead(result)
+    result["warnings"] = list(dict.fromkeys([*warned, *warnings_of(result)]))
     return result
 
 
@@ -179,7 +194,7 @@ def _features(view: View) -> dict[str, Any]:
         if view.weights is not None:
             row["weight"] = float(f"{view.weights[a]:.4g}")
         if view.centers is not None:
-            row["centers"] = [_shown(value) for value in view.centers[:, a].tolist()]
+            row["centers"] = [_shown(view, a, value) for value in view.centers[:, a].tolist()]
         rows.append(row)
     rest = scores[~is_chosen & (scores > 0)]
     return {
@@ -190,9 +205,12 @@ def _features(view: View) -> dict[str, Any]:
     }
 
 
-def _shown(value: Any) -> Any:
+def _shown(view: View, column: int, value: Any) -> Any:
     if value is None or (isinstance(value, float) and value != value):
         return None
+    date = view.date(column, value) if view.kinds else None
+    if date is not None:
+        return date
     return float(f"{value:.4g}") if isinstance(value, float) else value if isinstance(value, int) else str(value)
 
 
@@ -232,22 +250,6 @@ def _outliers(view: View) -> dict[str, Any]:
 
 
 # ---------------------------------------------------------------- displays
-
-
-def _profiles(view: View, most: int) -> dict[str, Any]:
-    """Return the features of which each cluster explains most, with their typical values in the cluster."""
-    if view.no_values is not None:
-        return {"clusters": [], "note": view.no_values}
-    shown = Contributions.from_view(view)
-    explained = shown.explained
-    clusters = [
-        [
-            {"name": shown.features[a], "explained": float(f"{explained[a, c]:.4g}"), "words": shown.words(a, c)}
-            for a in shown.top(c, most).tolist()
-        ]
-        for c in range(view.n_clusters)
-    ]
-    return {"clusters": clusters, "note": None}
 
 
 def _heatmap(view: View) -> dict[str, Any]:
@@ -316,9 +318,7 @@ def _clusterings(view: View) -> list[dict[str, Any]]:
 def _clustering(view: View, first: View, samples: Subset) -> dict[str, Any]:
     note, core = _not_drawn(view, view.chosen.size), _core(view)
     seen = Projection.from_view(view, all_features=False).chosen if note is None else None
-    best = [
-        {"name": view.names[a], "score": float(f"{view.scores[a]:.4g}")} for a in view.chosen[:MOST_TELLING].tolist()
-    ]
+    best = [{"name": view.names[a], "score": float(f"{view.scores[a]:.4g}")} for a in view.chosen[:MOST_NAMED].tolist()]
     return {
         "sizes": view.sizes.tolist(),
         "n_outliers": view.n_outliers,
@@ -329,7 +329,7 @@ def _clustering(view: View, first: View, samples: Subset) -> dict[str, Any]:
         "agreement": agreement_in_clusters(first.labels, view.labels),
         "cross": _cross(first, view),
         "best": best,
-        "profiles": _profiles(view, MOST_TOLD)["clusters"],
+        "profiles": profiles(view),
         "clusters": view.labels[samples].tolist(),
         "projection": None if seen is None else _panel(view, seen, samples),
         "note": note,
@@ -350,7 +350,7 @@ def _cross(first: View, other: View) -> list[list[int]]:
 # ---------------------------------------------------------------- settings
 
 
-def _settings(view: View, command: str | None) -> dict[str, Any]:
+def _settings(view: View, command: str | None, python: str | None) -> dict[str, Any]:
     import numba
     import sklearn
 
@@ -364,5 +364,15 @@ def _settings(view: View, command: str | None) -> dict[str, Any]:
             "numba": numba.__version__,
         },
         "command": command,
-        "python": f"from sparsecluster import {view.method}\n\nfound = {view.call}.fit(X)",
+        "python": python or _code(view),
     }
+
+
+def _code(view: View) -> str:
+    """Python code that gives the result again, from the parameters of the estimator."""
+    numpy = "import numpy as np\n" if "np." in view.code else ""
+    return (
+        f"{numpy}from sparsecluster import {view.method}\n\n"
+        "# X is the table, one row per sample.\n"
+        f"found = {view.code}.fit(X)\nfound.labels_"
+    )

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy.typing as npt
+
 from .._utils.files import write
 from ..evidence import Assessment
 from ..inspection._fitted import Fitted, inspect
@@ -25,6 +27,8 @@ def write_report(
     notes: Sequence[str] = (),
     command: str | None = None,
     assessment: Assessment | None = None,
+    truth: npt.ArrayLike | None = None,
+    python: str | None = None,
 ) -> Path:
     """Write a report of a fit: one HTML file that works offline.
 
@@ -46,6 +50,10 @@ def write_report(
         Command line that produced the result.
     assessment : Assessment, default=None
         The evidence for the fit, as returned by `assess`, which is then shown below the summary.
+    truth : array-like of shape (n_samples,), default=None
+        The true group of each sample, if it is known, with which the clusters are compared.
+    python : str, default=None
+        Python code that produced the result. By default, it is made from the parameters of the estimator.
 
     Returns
     -------
@@ -71,5 +79,7 @@ def write_report(
         raise ValueError("X must be the data that fit was given; got None.")
     else:
         view = inspect(estimator, X, ids, names)
-    result = summarize(view, title=title, notes=notes, command=command, assessment=assessment)
+    result = summarize(
+        view, title=title, notes=notes, command=command, assessment=assessment, truth=truth, python=python
+    )
     return write(Path(file), report_page(result))

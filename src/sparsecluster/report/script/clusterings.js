@@ -1,23 +1,9 @@
-// ---- which features make which cluster
-function profiles() {
-  const place = find("profiles");
-  if (data.profiles.note) place.append(make("p", data.profiles.note, "quiet"));
-  data.profiles.clusters.forEach((best, c) => {
-    const box = make("div"), heading = make("h3"), list = make("ol");
-    heading.append(swatch(c), `Cluster ${c}: ${data.sizes[c].toLocaleString()} samples`);
-    best.forEach((each) => list.append(line(each.name, `: ${each.words}, explains ${percent(each.explained)}`)));
-    box.append(heading, list);
-    place.append(box);
-  });
-}
-
 // ---- this clustering and the alternatives, side by side
-const counted = (count, what) => `${count.toLocaleString()} ${what}${count === 1 ? "" : "s"}`;
 function facts(each, isFirst) {
   const list = make("ul", undefined, "facts"), tuned = data.curves.features;
-  const outside = each.n_outliers ? `, ${each.n_outliers.toLocaleString()} in none` : "";
+  const outside = each.n_outliers ? `, ${each.n_outliers.toLocaleString("en-US")} in none` : "";
   const told = [
-    `${counted(each.sizes.length, "cluster")} of ${each.sizes.map((size) => size.toLocaleString()).join(", ")} samples${outside}`,
+    `${counted(each.sizes.length, "cluster")} of ${each.sizes.map((size) => size.toLocaleString("en-US")).join(", ")} samples${outside}`,
     `${counted(each.n_chosen, "feature")}, ${percent(each.explained)} of whose variation is explained`,
   ];
   if (each.n_core !== null) told.push(`${counted(each.n_core, "core feature")}`);
@@ -43,21 +29,18 @@ function parts(each) {
 }
 // The samples in each cluster of this clustering (rows) and of the alternative (columns).
 function cross(each, title) {
-  const grid = make("table", undefined, "cross"), head = make("tr"), scroll = make("div", undefined, "scroll");
+  const grid = make("table", undefined, "cross"), head = make("tr"), box = make("div");
   const headed = (text, scope) => { const cell = make("th", text, "number"); cell.scope = scope; return cell; };
   const name = (c, sizes) => (c < sizes.length ? String(c) : "none");
   head.append(make("td"), ...each.cross[0].map((_, c) => headed(name(c, each.sizes), "col")));
   grid.append(head);
   each.cross.forEach((counts, c) => {
     const row = make("tr");
-    row.append(headed(name(c, data.sizes), "row"), ...counts.map((count) => make("td", count.toLocaleString(), "number")));
+    row.append(headed(name(c, data.sizes), "row"), ...counts.map((count) => make("td", count.toLocaleString("en-US"), "number")));
     grid.append(row);
   });
-  scroll.append(make("p", `Samples by their cluster in this clustering (rows) and in ${title} (columns):`, "quiet"), grid);
-  scroll.tabIndex = 0;
-  scroll.setAttribute("role", "region");
-  scroll.setAttribute("aria-label", `Samples in this clustering and in ${title}`);
-  return scroll;
+  box.append(make("p", `Samples by their cluster in this clustering (rows) and in ${title} (columns):`, "quiet"), scrolled(grid, `Samples in this clustering and in ${title}`));
+  return box;
 }
 function clusterings() {
   data.clusterings.forEach((each, at) => {

@@ -1,18 +1,25 @@
 // ---- samples in two components
 const BOX = { left: 46, right: 390, top: 12, bottom: 300 };
+// The samples along one component, each cluster in a row of its own.
+function rowsFor(clusters) {
+  const present = [...new Set(clusters)].sort((a, b) => (a < 0) - (b < 0) || a - b), step = (BOX.bottom - BOX.top) / present.length;
+  const middle = (c) => BOX.top + step * (present.indexOf(c) + 0.5);
+  return { ticks: present, words: inCluster, at: middle, spread: (c, i) => middle(c) + (((i * 0.618) % 1) - 0.5) * 0.7 * step };
+}
 // Draws the samples with a tooltip for each, and returns the drawing, its scales and the marks.
 function cloud(p, clusters, title) {
-  const svg = draw("svg", { viewBox: "0 0 400 346", role: "img", "aria-label": `${title}: ${p.x.length} samples in two principal components` });
-  const x = scale(Math.min(...p.x), Math.max(...p.x), BOX.left + 6, BOX.right - 6), y = scale(Math.min(...p.y), Math.max(...p.y), BOX.bottom - 6, BOX.top + 6);
-  axes(svg, BOX, x, y, [`first component (${percent(p.shares[0])} of variance)`, p.shares[1] ? `second component (${percent(p.shares[1])} of variance)` : "no second component"]);
+  const svg = draw("svg", { viewBox: "0 0 400 346", role: "img", "aria-label": `${title}: ${counted(p.x.length, "sample")} in ${p.shares[1] ? "two principal components" : "one component"}` });
+  const x = scale(Math.min(...p.x), Math.max(...p.x), BOX.left + 6, BOX.right - 6);
+  const y = p.shares[1] ? scale(Math.min(...p.y), Math.max(...p.y), BOX.bottom - 6, BOX.top + 6) : rowsFor(clusters);
+  axes(svg, BOX, x, y, [p.shares[1] ? `first component (${percent(p.shares[0])} of variance)` : "difference from the mean", p.shares[1] ? `second component (${percent(p.shares[1])} of variance)` : "cluster"]);
+  const top = (i) => (p.shares[1] ? y.at(p.y[i]) : y.spread(clusters[i], i));
   const nodes = p.x.map((_, i) => {
-    const c = clusters[i], node = mark(c, 4.2, x.at(p.x[i]), y.at(p.y[i]));
-    node.addEventListener("pointermove", (event) => showTip(event, `${data.projection.samples[i]}: ${nameOf(c)}`));
-    node.addEventListener("pointerleave", hideTip);
+    const c = clusters[i], node = mark(c, p.x.length > 600 ? 3 : 4.2, x.at(p.x[i]), top(i));
+    tell(node, `${data.projection.samples[i]}: ${nameOf(c)}`);
     svg.append(node);
     return node;
   });
-  return { svg, x, y, nodes };
+  return { svg, left: (i) => x.at(p.x[i]), top, nodes };
 }
 
 // ---- the clusters: a rectangle to select samples, buttons for clusters
@@ -31,8 +38,8 @@ function scatter(part, title) {
   figure.append(heading);
   const p = data.projection[part];
   if (!p) { figure.append(make("p", data.projection.notes[part], "quiet")); return figure; }
-  if (p.n_missing) figure.append(make("p", `${p.n_missing.toLocaleString()} missing values are filled with the mean of their column.`, "quiet"));
-  const { svg, x, y, nodes } = cloud(p, data.projection.clusters, title);
+  if (p.n_missing) figure.append(make("p", `${p.n_missing.toLocaleString("en-US")} missing values are filled with the mean of their column.`, "quiet"));
+  const { svg, left, top, nodes } = cloud(p, data.projection.clusters, title);
   nodes.forEach((node, i) => {
     node.classList.add("dot");
     dots.push({ node, i });
@@ -57,7 +64,7 @@ function scatter(part, title) {
   svg.addEventListener("pointerup", (event) => {
     if (!from) return;
     const to = place(event), inside = (v, a, b) => v >= Math.min(a, b) && v <= Math.max(a, b);
-    const found = p.x.map((_, i) => i).filter((i) => inside(x.at(p.x[i]), from[0], to[0]) && inside(y.at(p.y[i]), from[1], to[1]));
+    const found = p.x.map((_, i) => i).filter((i) => inside(left(i), from[0], to[0]) && inside(top(i), from[1], to[1]));
     picked = Math.abs(to[0] - from[0]) < 3 ? null : new Set(found);
     from = null;
     frame.setAttribute("visibility", "hidden");
@@ -69,8 +76,8 @@ function scatter(part, title) {
 function projection() {
   const bar = make("div", undefined, "bar");
   groups.forEach((c) => {
-    const button = make("button");
-    button.append(swatch(c), `${nameOf(c)} (${sizeOf(c).toLocaleString()})`);
+    const button = make("button", undefined, "legend");
+    button.append(swatch(c), `${nameOf(c)} (${sizeOf(c).toLocaleString("en-US")})`);
     button.setAttribute("aria-pressed", "false");
     button.addEventListener("click", () => {
       only = only === c ? null : c;
@@ -80,6 +87,8 @@ function projection() {
     bar.append(button);
   });
   const pair = make("div", undefined, "pair");
-  pair.append(scatter("chosen", data.n_chosen === 1 ? "The chosen feature" : `The ${data.n_chosen} chosen features`), scatter("all", `All ${data.n_features} features`));
+  const isAll = data.n_chosen === data.n_features, features = counted(data.n_features, "feature");
+  if (!isAll) pair.append(scatter("chosen", data.n_chosen === 1 ? "The chosen feature" : `The ${counted(data.n_chosen, "chosen feature")}`));
+  pair.append(scatter("all", data.n_features === 1 ? "The only feature" : `All ${features}${isAll ? ", which were all chosen" : ""}`));
   find("projection").append(bar, pair);
 }

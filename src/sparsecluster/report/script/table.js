@@ -30,12 +30,7 @@ function table(place, columns, rows, word) {
   });
   head.append(line);
   grid.append(head, body);
-  const scroll = make("div", undefined, "scroll");
-  scroll.append(grid);
-  scroll.tabIndex = 0;
-  scroll.setAttribute("role", "region");
-  scroll.setAttribute("aria-label", "Table of " + word);
-  find(place).append(bar, scroll);
+  find(place).append(bar, scrolled(grid, "Table of " + word));
   function show() {
     const kept = order.filter((i) => !needle || columns.some((c) => String(c.value(rows[i]) ?? "").toLowerCase().includes(needle)));
     if (sorted >= 0) {
@@ -53,13 +48,13 @@ function table(place, columns, rows, word) {
     body.replaceChildren(...kept.slice(page * PAGE, (page + 1) * PAGE).map((i) => {
       const row = make("tr");
       columns.forEach((column) => {
-        const cell = make("td", number(column.value(rows[i])), column.text ? "" : "number");
+        const cell = make("td", (column.words ?? number)(column.value(rows[i]), rows[i]), column.text ? "" : "number");
         if (column.text) cell.title = String(column.value(rows[i]) ?? "");
         row.append(cell);
       });
       return row;
     }));
-    count.textContent = `${kept.length.toLocaleString()} ${word}` + (pages > 1 ? `, page ${page + 1} of ${pages}` : "");
+    count.textContent = `${kept.length.toLocaleString("en-US")} ${word}` + (pages > 1 ? `, page ${page + 1} of ${pages}` : "");
     back.disabled = page === 0;
     on.disabled = page >= pages - 1;
     back.hidden = on.hidden = pages === 1;

@@ -1,28 +1,22 @@
 // ---- can you trust it? the stability of clusters, samples that are together in subsamples, and the surest features
-const SHARES = [0, 0.25, 0.5, 0.75, 1], LEFT = 142, RIGHT = 348, STEP = 24, LONGEST = 22;
-const clipped = (name) => ([...name].length > LONGEST ? [...name].slice(0, LONGEST - 1).join("") + "…" : name);
+const SHARES = [0, 0.25, 0.5, 0.75, 1], LEFT = 142, RIGHT = 348, STEP = 24, LONGEST = 20;
 // A drawing with one row per name and an axis of shares, and the places of shares and rows in it.
 function rowsOf(names, label, title) {
   const bottom = 6 + STEP * names.length, svg = draw("svg", { viewBox: `0 0 360 ${bottom + 40}`, role: "img", "aria-label": label });
-  const x = (share) => LEFT + (RIGHT - LEFT) * Math.max(0, Math.min(1, share)), y = (i) => 6 + STEP * (i + 0.5);
+  const x = (part) => LEFT + (RIGHT - LEFT) * Math.max(0, Math.min(1, part)), y = (i) => 6 + STEP * (i + 0.5);
   const write = (text, at) => { const node = draw("text", at); node.textContent = text; svg.append(node); };
   svg.append(draw("path", { d: `M${LEFT},6V${bottom}H${RIGHT}`, fill: "none", class: "axis" }));
-  names.forEach((name, i) => write(clipped(name), { x: LEFT - 6, y: y(i) + 4, "text-anchor": "end" }));
-  SHARES.forEach((share) => write(share, { x: x(share), y: bottom + 16, "text-anchor": "middle" }));
+  names.forEach((name, i) => write(cut(name, LONGEST), { x: LEFT - 6, y: y(i) + 4, "text-anchor": "end" }));
+  SHARES.forEach((part) => write(part, { x: x(part), y: bottom + 16, "text-anchor": "middle" }));
   write(title, { x: (LEFT + RIGHT) / 2, y: bottom + 34, "text-anchor": "middle" });
   return { svg, x, y, bottom };
-}
-function tell(node, text) {
-  node.addEventListener("pointermove", (event) => showTip(event, text));
-  node.addEventListener("pointerleave", hideTip);
-  return node;
 }
 function bars() {
   const { clusters } = data.assessment, words = clusters.map((each, c) => `cluster ${c}: ${each.verdict}`);
   const { svg, x, y, bottom } = rowsOf(words, `Stability of ${words.length} clusters: ${words.join(", ")}`, "stability (Jaccard similarity)");
   clusters.forEach(({ size, stability, recovered }, c) => svg.append(tell(
     draw("rect", { x: LEFT, y: y(c) - 8, width: x(stability) - LEFT, height: 16, fill: look(c).color }),
-    `cluster ${c}, ${size} samples: stability ${number(stability)}, found again in ${percent(recovered)} of the subsamples`)));
+    `cluster ${c}, ${counted(size, "sample")}: stability ${share(stability)}, found again in ${percent(recovered)} of the subsamples`)));
   data.trust.limits.forEach((limit) => svg.append(draw("path", { d: `M${x(limit)},6V${bottom}`, class: "cut" })));
   return svg;
 }
@@ -32,10 +26,10 @@ function consensus() {
   canvas.width = canvas.height = count;
   canvas.setAttribute("role", "img");
   canvas.setAttribute("aria-label", `Heatmap of ${count} by ${count} samples in the order of clusters: how often two samples are in the same cluster`);
-  const [never, always] = colors.map(rgb), shade = (share) => never.map((from, i) => Math.round(from + ((always[i] - from) * share) / 100));
-  fill(canvas, together, (share) => (share === null ? rgb(missing) : shade(share)));
+  const [never, always] = colors.map(rgb), shade = (often) => never.map((from, i) => Math.round(from + ((always[i] - from) * often) / 100));
+  fill(canvas, together, (often) => (often === null ? rgb(missing) : shade(often)));
   const words = (i, j) => `${samples[i].id} (${nameOf(samples[i].cluster)}) and ${samples[j].id} (${nameOf(samples[j].cluster)}): ` +
-    (together[i][j] === null ? "never in the same subsample" : `together in ${together[i][j]}% of the subsamples`);
+    (together[i][j] === null ? "never in the same subsample" : `together in ${percent(together[i][j] / 100)} of the subsamples`);
   pointed(canvas, words);
   const clusters = samples.map((sample) => sample.cluster);
   frame.append(strip(clusters, "above"), strip(clusters, "beside"), canvas);
