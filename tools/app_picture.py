@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 from palmerpenguins import load_penguins
@@ -18,7 +19,7 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import Select, WebDriverWait
 
 FILE = Path(__file__).resolve().parent.parent / "docs" / "pictures" / "app.png"
-WIDTH, HEIGHT = 1180, 1500
+WIDTH, HEIGHT = 1180, 1800
 FLAGS = ("headless=new", "no-sandbox", "disable-gpu", "disable-dev-shm-usage", "hide-scrollbars")
 PATIENCE_SECONDS = 300
 # They are what the clusters turn out to be, so they are compared with them.
@@ -52,6 +53,8 @@ def photograph(address: str, table: Path) -> bytes:
         browser.switch_to.frame("report")
         wait.until(lambda _: browser.execute_script("return document.documentElement.dataset.ready") == "yes")
         browser.switch_to.default_content()
+        # What was drawn must also be painted.
+        time.sleep(2)
         return base64.b64decode(browser.execute_cdp_cmd("Page.captureScreenshot", {"format": "png"})["data"])
     finally:
         browser.quit()
