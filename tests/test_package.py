@@ -27,6 +27,7 @@ FILES = sorted(SOURCE.rglob("*.py"))
 LAYERS = """
 __init__  __main__
 cli  scanpy  extend
+app
 report  experiments
 evidence
 inspection  io

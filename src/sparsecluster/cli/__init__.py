@@ -5,6 +5,7 @@ from __future__ import annotations
 import typer
 
 from .._version import __version__
+from .app import app as page
 from .compare import compare
 from .demo import demo
 from .errors import keep_streams
@@ -17,6 +18,7 @@ from .small import methods, report, simulate
 app = typer.Typer(no_args_is_help=True, add_completion=True, rich_markup_mode=None, pretty_exceptions_enable=False)
 for command in (fit, predict, report, info, compare, methods, simulate, reproduce, demo):
     app.command()(command)
+app.command("app")(page)
 
 
 def _show_version(wanted: bool) -> None:
