@@ -9,7 +9,6 @@ from typer.testing import CliRunner
 
 from sparsecluster.cli import app
 from sparsecluster.datasets import mixed_groups, shifted_groups
-from sparsecluster.inspection._new import place_samples
 from sparsecluster.methods.registry import METHODS
 
 pd = pytest.importorskip("pandas")
@@ -48,7 +47,7 @@ def test_the_samples_of_the_fit_get_the_values_of_labels_csv(tmp_path, table, op
 @pytest.mark.parametrize("method", [name for name, method in METHODS.items() if method.soft])
 def test_mixtures_give_the_probability_of_the_cluster(tmp_path, method):
     labels, told = fitted(tmp_path, TABLE, "-k", 3, "--method", method)
-    assert told.columns.tolist() == ["id", "cluster", "probability"]
+    assert told.columns.tolist() == ["id", "cluster", "probability", "second_cluster"]
     assert told["cluster"].tolist() == labels["cluster"].tolist()
     assert told["probability"].between(1 / 3, 1).all()
     np.testing.assert_allclose(told["probability"], labels["probability"], atol=1e-4)
@@ -84,16 +83,7 @@ def test_parts_have_the_same_columns_and_empty_ones_too(tmp_path):
 
 def test_long_tables_in_blocks_have_the_same_values(tmp_path, monkeypatch):
     labels, _ = fitted(tmp_path, TABLE, "-k", 3, "-s", 4)
-    monkeypatch.setattr("sparsecluster.io.tables.MOST_AT_ONCE", 5)
+    monkeypatch.setattr("sparsecluster.io.streams.MOST_AT_ONCE", 5)
     monkeypatch.setattr("sparsecluster.io.formats.MOST_AT_ONCE", 5)
     told = pd.read_csv(io.StringIO(done("predict", tmp_path / "out/model.json", tmp_path / "table.csv")))
     pd.testing.assert_frame_equal(told, labels[told.columns])
-
-
-def test_samples_are_placed_in_python_as_well():
-    from sparsecluster import SASClustering
-
-    sas = SASClustering(3, n_features_to_select=4).fit(TABLE)
-    found = place_samples(sas, TABLE)
-    assert found.labels.tolist() == sas.labels_.tolist()
-    assert found.probability is None
