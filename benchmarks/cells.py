@@ -10,8 +10,9 @@ from sklearn.cluster import KMeans
 from sklearn.decomposition import PCA
 
 from sparsecluster import SASClustering, adjusted_rand_index, expression_clustering
+from sparsecluster._data.amounts import scaled_samples
 from sparsecluster._utils.markdown import markdown_table
-from sparsecluster.preprocessing import EXPRESSION, LARGEST_LOG, scaled_samples
+from sparsecluster.preprocessing import EXPRESSION, LARGEST_LOG
 
 STARTS, COMPONENTS = 10, 30
 # The bounds within which scanpy looks for highly variable genes by default, and its number of bins.
