@@ -261,6 +261,25 @@ def test_a_model_keeps_the_form_of_dates_and_reads_few_rows_by_it(tmp_path):
     assert read_table(new, like=without, dates=("born=MM/DD/YYYY",)).X["born"].dt.month.tolist() == [5, 7]
 
 
+def test_the_command_line_fits_dates_in_text_and_predicts_few_rows_and_parts(tmp_path):
+    file, result, parts = tmp_path / "fit.csv", tmp_path / "result", tmp_path / "parts"
+    written(TABLE).to_csv(file, index=False)
+    asked = ["fit", str(file), "-k", "2", "-s", "2", "--no-report", "--no-assess", "-o", str(result)]
+    ran = CliRunner().invoke(app, asked)
+    assert ran.exit_code == 0, ran.output
+    labels = pd.read_csv(result / "labels.csv")["cluster"]
+    few = written(TABLE)[TABLE["born"].dt.day <= 12]
+    few.to_csv(tmp_path / "new.csv", index=False)
+    ran = CliRunner().invoke(app, ["predict", str(result / "model.json"), str(tmp_path / "new.csv")])
+    assert [int(line.split(",")[1]) for line in ran.stdout.split()[1:]] == labels[few.index].tolist()
+    parts.mkdir()
+    for number in range(2):
+        written(TABLE).iloc[number * 30 : number * 30 + 30].to_csv(parts / f"part-{number}.csv", index=False)
+    ran = CliRunner().invoke(app, ["predict", str(result / "model.json"), str(parts), "-o", str(tmp_path / "out")])
+    assert ran.exit_code == 0, ran.output
+    assert pd.read_parquet(tmp_path / "out")["cluster"].tolist() == labels.tolist()
+
+
 def test_text_that_was_text_in_fit_stays_text_though_new_samples_hold_dates(tmp_path):
     file, new = tmp_path / "model.json", tmp_path / "new.csv"
     days = np.where(GROUP == 0, "2024-01-05", "never")
