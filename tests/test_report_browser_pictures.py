@@ -186,6 +186,7 @@ def test_on_paper_nothing_is_hidden_or_cut_off(page, kind):
     cut = """return [...document.querySelectorAll(".scroll, pre, .heatmap.named, section")].filter((e) =>
         getComputedStyle(e).overflowX !== "visible" && e.scrollWidth > e.clientWidth + 1).map((e) => e.outerHTML)"""
     assert shown.js(cut) == []
+    assert shown.js("return document.documentElement.scrollWidth") <= 718
     shown.media()
     shown.js("return new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
     assert shown.all("details:not([open])")

@@ -34,6 +34,7 @@ function cross(each, title) {
   const name = (c, sizes) => (c < sizes.length ? String(c) : "none");
   head.append(make("td"), ...each.cross[0].map((_, c) => headed(name(c, each.sizes), "col")));
   grid.append(head);
+  grid.classList.toggle("wide", each.cross[0].length > 8);
   each.cross.forEach((counts, c) => {
     const row = make("tr");
     row.append(headed(name(c, data.sizes), "row"), ...counts.map((count) => make("td", count.toLocaleString("en-US"), "number")));

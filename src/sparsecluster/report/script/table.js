@@ -30,6 +30,7 @@ function table(place, columns, rows, word) {
   });
   head.append(line);
   grid.append(head, body);
+  grid.classList.toggle("wide", columns.length > 12);
   find(place).append(bar, scrolled(grid, "Table of " + word));
   function show() {
     const kept = order.filter((i) => !needle || columns.some((c) => String(c.value(rows[i]) ?? "").toLowerCase().includes(needle)));

@@ -23,5 +23,6 @@ function truth() {
     body.append(line);
   });
   table.append(top, body);
+  table.classList.toggle("wide", counts[0].length > 8);
   place.append(scrolled(table, "Samples by true group and cluster"));
 }
