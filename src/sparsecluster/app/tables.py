@@ -14,7 +14,7 @@ from typing import Any
 
 from .._utils.parts import part_of
 from .._utils.text import visible
-from .choices import METRICS, Choices, Reading, fit_arguments, info_arguments
+from .choices import METRICS, Choices, Reading, alternative_arguments, fit_arguments, info_arguments
 from .jobs import DONE, Job, Pool
 from .names import EXCEL, LONGEST_NAME, as_argument, command_of, ending, quoted, result_name, safe_name
 
@@ -111,7 +111,12 @@ def fitted(job: Job) -> dict[str, Any]:
     """Return what the page shows of a fit."""
     # The options that were chosen, without the file before and the folder behind them.
     options = job.shown[2 : job.shown.index("--out")]
-    told = job.progress() | {"command": command_of(job.shown), "options": " ".join(map(quoted, options))}
+    told = job.progress() | {
+        "command": command_of(job.shown),
+        "options": " ".join(map(quoted, options)),
+        "first": job.first.key if job.first else job.key,
+        "alternative": job.alternative,
+    }
     if job.state == DONE:
         told |= {
             "n_clusters": len(job.result["sizes"]),
@@ -210,16 +215,27 @@ class Tables:
         self._pool.start(table.info, lambda job: shutil.rmtree(job.output, ignore_errors=True))
 
     def fit(self, table: Table, choices: Choices) -> Job:
-        """Start a fit, in a folder of its own in which the file has its name."""
+        """Start a fit."""
         usual, out = table.usual(), result_name(table.file.name)
         argv = fit_arguments(table.file.name, out, table.reading, choices, usual)
         shown = fit_arguments(as_argument(table.name), out, table.reading, choices, usual)
+        return self._started(table, [*argv, "--json"], shown)
+
+    def look_at(self, job: Job, number: int) -> Job:
+        """Start the fit that has an alternative of a result as its own result: by the same command."""
+        table = next(each for each in self._tables.values() if job in each.fits)
+        found = self._started(table, alternative_arguments(job.argv, number), alternative_arguments(job.shown, number))
+        found.first, found.alternative = job, number
+        return found
+
+    def _started(self, table: Table, argv: list[str], shown: list[str]) -> Job:
+        """Start a fit in a folder of its own, in which the file has its name."""
         table.fits_made += 1
         output = table.file.parent / f"fit-{table.fits_made}"
         folder = output / "run"
         folder.mkdir(parents=True)
         _link(table.file, folder / table.file.name)
-        job = Job([*argv, "--json"], shown, folder, output)
+        job = Job(argv, shown, folder, output)
         table.fits.append(job)
         self._jobs[job.key] = job
         self._pool.start(job, lambda job: None)
