@@ -169,7 +169,8 @@ class App:
         job = self._finished(request)
         number, count = (await _json(request)).get("alternative"), job.result["n_alternatives"]
         if type(number) is not int or not 0 <= number < count:
-            raise ChoiceError(f"This result has {count} alternatives, numbered from 0; got {brief(number)}.")
+            have = f"{count} alternative{'s' * (count != 1)}"
+            raise ChoiceError(f"This result has {have}, numbered from 0; got {brief(number)}. Load the page again.")
         return JSONResponse(fitted(self.tables.look_at(job, number)))
 
     async def cancel(self, request: Request) -> Response:
