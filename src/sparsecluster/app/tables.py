@@ -7,8 +7,9 @@ import re
 import secrets
 import shutil
 import zipfile
-from collections.abc import AsyncIterable
+from collections.abc import AsyncIterable, Callable
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -92,19 +93,30 @@ def _shown(column: dict[str, Any]) -> dict[str, Any]:
     return {**column, **texts, "example": example, "name": column["name"], "shown": visible(column["name"])}
 
 
-# What is an option on the command line is a field on the page.
-KEEP, METRIC = re.compile(r"\b(U|u)se --keep .+? to "), re.compile(r"\b(U|u)se --metric .+?=(\w+)")
-CHOOSE = {"U": "Choose", "u": "choose"}
+# What is an option on the command line is a field on the page, if it has one.
+OPTIONS: dict[str, str | Callable[[re.Match[str]], str]] = {
+    r"--keep .+? to ": "choose 'Use' to ",
+    r"--metric .+?=(\w+)'?": lambda found: f"choose {METRICS.get(found[2], found[2])!r}",
+    r"--transpose\b": "select 'Samples are in columns'",
+    r"--dates ": "use the command line with --dates ",
+}
 
 
 def on_page(text: str) -> str:
     """Return what the command line says in the words of the page.
 
     >>> on_page("Use --keep 'a b' to use it. If so, use --metric zip=hamming.")
-    "Choose Use to use it. If so, choose 'same level or not'."
+    "Choose 'Use' to use it. If so, choose 'same level or not'."
     """
-    text = KEEP.sub(lambda found: f"{CHOOSE[found[1]]} Use to ", text)
-    return visible(METRIC.sub(lambda found: f"{CHOOSE[found[1]]} {METRICS.get(found[2], found[2])!r}", text))
+    for option, words in OPTIONS.items():
+        text = re.sub(rf"\b(U|u)se {option}", partial(_in_case, words=words), text)
+    return visible(text)
+
+
+def _in_case(found: re.Match[str], words: str | Callable[[re.Match[str]], str]) -> str:
+    """Return words in the place of others, with a capital letter if those had one."""
+    made = words if isinstance(words, str) else words(found)
+    return made[0].upper() + made[1:] if found[1] == "U" else made
 
 
 def fitted(job: Job) -> dict[str, Any]:
