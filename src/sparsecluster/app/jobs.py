@@ -92,7 +92,7 @@ def error_of(folder: Path) -> str:
 
 
 class Pool:
-    """Runs commands in processes, one of which is always started in advance.
+    """Runs commands in processes, which are started in advance, so that the next command begins at once.
 
     Parameters
     ----------
@@ -104,7 +104,8 @@ class Pool:
     def __init__(self, folder: Path) -> None:
         places = dict.fromkeys(("SPARSECLUSTER_CACHE", "TMPDIR", "TEMP", "TMP"), str(folder))
         self._environment = {**os.environ, "PYTHONUTF8": "1", **places}
-        self._spare: asyncio.subprocess.Process | None = None
+        # The first one has had the most time to get ready.
+        self._spares: list[asyncio.subprocess.Process] = []
         self._slots = asyncio.Semaphore(MOST_RUNNING)
         self._tasks: set[asyncio.Task[None]] = set()
         self._running: set[asyncio.subprocess.Process] = set()
@@ -112,10 +113,11 @@ class Pool:
         self._is_open = True
 
     async def refill(self) -> None:
-        """Start a process in advance if there is none."""
+        """Start processes in advance, as many as can be used at the same time."""
         async with self._refilling:
-            if self._is_open and (self._spare is None or self._spare.returncode is not None):
-                self._spare = await self._started()
+            self._spares = [each for each in self._spares if each.returncode is None]
+            while self._is_open and len(self._spares) < MOST_RUNNING:
+                self._spares.append(await self._started())
 
     async def _started(self, *options: str) -> asyncio.subprocess.Process:
         return await asyncio.create_subprocess_exec(
@@ -165,17 +167,18 @@ class Pool:
     async def _given_back(self, process: asyncio.subprocess.Process, job: Job) -> None:
         """Keep a process for the next command if it is as good as new, else end it."""
         is_good = job.argv[0] == LIGHT and job.state in (DONE, FAILED) and process.returncode is None
-        if is_good and self._spare is None and self._is_open:
+        if is_good and self._is_open and len(self._spares) < MOST_RUNNING:
             self._running.discard(process)
-            self._spare = process
+            self._spares.insert(0, process)
         else:
             await self._ended(process)
 
     async def _taken(self) -> asyncio.subprocess.Process:
         async with self._refilling:
-            spare, self._spare = self._spare, None
-        if spare is not None and spare.returncode is None:
-            return spare
+            while self._spares:
+                spare = self._spares.pop(0)
+                if spare.returncode is None:
+                    return spare
         return await self._started("--cold")
 
     async def _watched(self, job: Job, process: asyncio.subprocess.Process) -> int | None:
@@ -230,8 +233,7 @@ class Pool:
     async def close(self) -> None:
         """End all processes."""
         self._is_open = False
-        processes = [*self._running, *([self._spare] if self._spare else [])]
-        await asyncio.gather(*map(self._ended, processes))
+        await asyncio.gather(*map(self._ended, [*self._running, *self._spares]))
         for task in self._tasks:
             task.cancel()
 

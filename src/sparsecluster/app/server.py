@@ -69,7 +69,7 @@ class App:
 
     @asynccontextmanager
     async def lifespan(self, _: Starlette) -> AsyncIterator[None]:
-        """Start a process in advance, and end all of them at the end."""
+        """Start processes in advance, and end all of them at the end."""
         temporary = self._folder / "temporary"
         temporary.mkdir(mode=0o700)
         pool = Pool(temporary)
