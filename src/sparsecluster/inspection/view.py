@@ -308,6 +308,7 @@ def placed_by(squared: Floats, labels: Subset) -> Placed:
     others = squared.copy()
     others[inside, labels[inside]] = np.inf
     second, b = others.argmin(axis=1), np.sqrt(others.min(axis=1))
+    second[np.isnan(b)] = OUTLIER
     a = b.copy()
     a[inside] = np.sqrt(squared[inside, labels[inside]])
     silhouette = (b - a) / np.maximum(np.maximum(a, b), np.finfo(float).tiny)
