@@ -57,7 +57,7 @@ GROUPS = ("year", "month", "day", "time", "zone")
 YEARS = ("YYYY", "YY")
 # The form that NumPy reads, and time zones after it.
 ISO = "YYYY-MM-DD"
-PLAIN = re.compile(r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?)?", re.ASCII)
+PLAIN = re.compile(r"(?!0000)\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?)?", re.ASCII)
 ZONE_AT_END = re.compile(r"(?<=:\d\d|.\.\d|\d\d\d)(?:Z|[+-]\d\d(?::?\d\d)?)$", re.ASCII)
 # The code of NaT.
 NO_DATE = int(np.iinfo(np.int64).min)
@@ -95,7 +95,7 @@ class Dates(NamedTuple):
     share_odd: float = 0.0
 
 
-def find_dates(values: Sequence[Any], forms: Sequence[str] = FORMS) -> Dates | None:
+def find_dates(values: Sequence[Any], forms: Sequence[str] = FORMS, *, are_sure: bool = False) -> Dates | None:
     """Look for dates in text; None if the first values are something else.
 
     Parameters
@@ -104,6 +104,8 @@ def find_dates(values: Sequence[Any], forms: Sequence[str] = FORMS) -> Dates | N
         Text, dates and times; everything else counts as missing.
     forms : sequence of str
         The forms in which dates may be written.
+    are_sure : bool, default=False
+        Whether there are dates, whatever the first values are.
 
     Returns
     -------
@@ -122,9 +124,10 @@ def find_dates(values: Sequence[Any], forms: Sequence[str] = FORMS) -> Dates | N
     """
     known = (text for text in map(as_text, values) if text is not None)
     some = list(itertools.islice(known, LOOKED_AT))
-    if not any(len(text) >= SHORTEST and DIGIT.search(text) for text in some[:FIRST]):
+    if not are_sure and not any(len(text) >= SHORTEST and DIGIT.search(text) for text in some[:FIRST]):
         return None
-    likely = [form for form in forms if (read_as(form, some) != NO_DATE).sum() >= LEAST * len(some)]
+    least = 0 if are_sure else LEAST * len(some)
+    likely = [form for form in forms if some and (read_as(form, some) != NO_DATE).sum() >= least]
     if not likely:
         return None
     texts = [value if type(value) is str else as_text(value) for value in values]

@@ -46,6 +46,8 @@ OWNERS = among(
 NUMBERS = among("no nr num number nummer")
 # Words of names whose whole numbers are codes: they name something rather than measure it.
 CODES = SURE | among("code codes zip zipcode postcode plz fips")
+# Names without any of these words need no closer look; there may be very many.
+TELLING = re.compile("|".join(sorted(SURE | COUNTING | NUMBERS | CODES)), re.IGNORECASE)
 # The name of the first column of a text file without a header, and the fewest rows that make a count of them telling.
 FIRST_NAME, LEAST_COUNTED = "x0", 10
 # More different values than this are no codes of a category.
@@ -165,30 +167,31 @@ def decide(names: Sequence[str], look: Callable[[str], Any], text: Iterable[str]
             values = look(first)
             if values.is_unique and not values.isna().any():
                 id_column = first
-                notes = [f"Column {brief(first)} numbers the rows, so it is used as the row names."]
+                notes = [f"Column {brief(first)} is an identifier, so it is used as the row names."]
+    settled = {*asked.drop, asked.truth, id_column}
+    kept = {*asked.keep}
     numbering: list[str] = []
     like_names: list[str] = []
     categories: list[str] = []
     codes: list[str] = []
     for name in names:
-        if name in {*asked.drop, asked.truth, id_column}:
+        if name in settled:
             continue
         if name in words:
             if is_like_names(look(name)):
-                (categories if name in asked.keep else like_names).append(name)
-        elif name not in asked.keep and numbers_rows(name, first_column=name == first, values=look):
+                (categories if name in kept else like_names).append(name)
+        elif name in kept:
+            continue
+        elif numbers_rows(name, first_column=name == first, values=look):
             numbering.append(name)
         elif is_code(name, look):
             codes.append(name)
-    left = dict.fromkeys(numbering, "Its name and its values say that it numbers the rows.")
+    left = dict.fromkeys(numbering, "Its name and its values are those of an identifier.")
     left |= dict.fromkeys(like_names, "It is text in which nearly every value is different, like names.")
-    notes += told(numbering, "number the rows", "numbers the rows", "to use")
-    notes += told(
-        like_names,
-        "are text in which nearly every value is different",
-        "is text in which nearly every value is different",
-        "to compare them as categories",
-    )
+    notes += told(numbering, ("is an identifier", "are identifiers"), ("use it", "use them"))
+    unlike = "text in which nearly every value is different"
+    compare = ("compare it as a category", "compare them as categories")
+    notes += told(like_names, (f"is {unlike}", f"are {unlike}"), compare)
     advice = {name: CODE_ADVICE.format(name=shell(name)) for name in codes}
     if codes:
         are = "is probably a code" if len(codes) == 1 else "are probably codes"
@@ -204,16 +207,14 @@ CODE_ADVICE = (
 )
 
 
-def told(columns: list[str], many: str, one: str, purpose: str) -> list[str]:
-    """A note on columns that are left out."""
+def told(columns: list[str], are: tuple[str, str], purpose: tuple[str, str]) -> list[str]:
+    """A note on columns that are left out: what they are, and what they could be kept for, of one and of several."""
     if not columns:
         return []
-    is_one = len(columns) == 1
-    purpose = purpose.replace("them as categories", "it as a category") if is_one else purpose
-    purpose = purpose + (" it" if is_one else " them") if purpose.endswith("use") else purpose
+    several = len(columns) > 1
     return [
-        f"{columns_named(columns)} {one if is_one else many}, so {'it is' if is_one else 'they are'} left out. Use "
-        f"--keep {shell(columns[0]) if is_one else 'COLUMN'} {purpose}."
+        f"{columns_named(columns)} {are[several]}, so {('it is', 'they are')[several]} left out. Use --keep "
+        f"{'COLUMN' if several else shell(columns[0])} to {purpose[several]}."
     ]
 
 
@@ -258,8 +259,11 @@ def says_id(name: str) -> bool:
 
 def may_count(name: str, first_column: bool) -> bool:
     """Whether a name fits a column that counts the rows."""
+    if not TELLING.search(name):
+        # Such as "#".
+        return not re.search(r"\w", name) or (first_column and name == FIRST_NAME)
     words = words_of(name)
-    return not words or words[-1] in COUNTING or says_id(name) or (first_column and name == FIRST_NAME)
+    return bool(words) and (words[-1] in COUNTING or words[0] == "unnamed" or says_id(name))
 
 
 # ---------------------------------------------------------------- values
@@ -267,14 +271,36 @@ def may_count(name: str, first_column: bool) -> bool:
 
 def names_rows(column: Any) -> bool:
     """Whether text is different in every row."""
-    return bool(is_text(column) and not column.isna().any() and column.is_unique and len(column) >= FEWEST_ROWS)
+    if not is_text(column) or column.isna().any() or len(column) < FEWEST_ROWS:
+        return False
+    return n_different(column) == len(column)
+
+
+def n_different(column: Any) -> int:
+    """The number of different values in a column without missing values."""
+    try:
+        return int(column.nunique())
+    except TypeError:
+        # Lists and the like, which a fit refuses, with the name of the column.
+        return 0
 
 
 def is_text(column: Any) -> bool:
     """Whether a column is text, by its type."""
+    return is_text_kind(column.dtype)
+
+
+def is_text_kind(kind: Any) -> bool:
+    """Whether a type of pandas is one of text, or of any objects."""
     import pandas as pd
 
-    return bool(pd.api.types.is_object_dtype(column) or pd.api.types.is_string_dtype(column))
+    return bool(pd.api.types.is_string_dtype(kind))
+
+
+def text_columns(frame: Any) -> list[str]:
+    """The columns of text of a data frame."""
+    kinds = {kind: is_text_kind(kind) for kind in set(frame.dtypes)}
+    return [name for name, kind in zip(frame.columns, frame.dtypes, strict=True) if kinds[kind]]
 
 
 def is_like_names(column: Any) -> bool:
@@ -282,7 +308,7 @@ def is_like_names(column: Any) -> bool:
     known = column.dropna()
     if not len(known) or not isinstance(known.iloc[0], str):
         return False
-    return is_nearly_unique(known.nunique(), len(known))
+    return is_nearly_unique(n_different(known), len(known))
 
 
 def numbers_rows(name: str, *, first_column: bool, values: Callable[[str], Any]) -> bool:
@@ -303,7 +329,7 @@ def numbers_rows(name: str, *, first_column: bool, values: Callable[[str], Any])
 
 def is_code(name: str, values: Callable[[str], Any]) -> bool:
     """Whether a column holds codes: its name says so, and its values are more than two whole numbers."""
-    words = words_of(name)
+    words = words_of(name) if TELLING.search(name) else []
     if not words or not ({words[0], words[-1]} & CODES or says_id(name)):
         return False
     numbers = whole_numbers(values(name))
@@ -332,8 +358,8 @@ def other_of(column: Any, use: Use, why: str, place: int, is_whole: bool = True)
     example = str(known.iloc[0]) if len(known) else ""
     if not is_whole:
         return Other(str(column.name), use, why, None, None, example, place)
-    missing = 1 - len(known) / max(1, len(column))
-    return Other(str(column.name), use, why, int(known.nunique()), missing, example, place)
+    missing = float(column.isna().mean())
+    return Other(str(column.name), use, why, n_different(known), missing, example, place)
 
 
 WHY: Mapping[str, str] = {

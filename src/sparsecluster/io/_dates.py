@@ -9,7 +9,7 @@ import numpy as np
 
 from .._data.dates import ASKED_FORMS, FEW_ODD, FORMS, Dates, find_dates, pattern_of
 from .._utils.text import brief
-from ._columns import is_text, shell
+from ._columns import shell, text_columns
 from .cells import MISSING
 from .limits import FileError
 
@@ -78,8 +78,9 @@ def find_in(frame: Any, asked: Forms, known: Known | None, skip: set[Any], file:
     sure = {**(known.forms if known else {}), **asked}
     settled = known.names if known else frozenset()
     forms, notes = dict[str, str](), list[str]()
+    text = {*text_columns(frame)}
     for name in frame.columns:
-        if name in skip or (name not in sure and (name in settled or not is_text(frame[name]))):
+        if name in skip or (name not in sure and (name in settled or name not in text)):
             continue
         if name not in sure:
             found = find_dates(texts_of(frame[name]))
@@ -88,7 +89,7 @@ def find_in(frame: Any, asked: Forms, known: Known | None, skip: set[Any], file:
             if found is not None and note is None and not found.odd:
                 forms[name] = found.form
         elif not is_dated(frame[name]):
-            forms[name] = sure[name] or sure_form(frame[name], file)
+            forms[name] = asked.get(name) or sure_form(frame[name], file, sure[name])
     if any(name not in sure for name in forms):
         shown = [f"{brief(name)} ({form})" for name, form in forms.items() if name not in sure]
         more = f" and {len(shown) - 5} more" if len(shown) > 5 else ""
@@ -113,14 +114,17 @@ def doubt(name: str, found: Dates) -> str | None:
     return None
 
 
-def sure_form(column: Any, file: str) -> str:
-    """The form of the dates in a column that holds dates for sure."""
-    found = find_dates(texts_of(column), (*FORMS, *ASKED_FORMS))
+def sure_form(column: Any, file: str, usual: str | None) -> str:
+    """The form of the dates in a column that holds dates for sure; of two that fit, the one that a model knows."""
+    values = texts_of(column)
+    tried = dict.fromkeys([*FORMS, *ASKED_FORMS, *([usual] if usual else [])])
+    found = find_dates(values, tuple(tried), are_sure=True)
     if found is None:
-        if not column.notna().any():
-            return FORMS[0]
-        refuse_odd(column.name, list(map(str, column.dropna().unique()[:3])), file, None)
-    assert found is not None
+        return FORMS[0]
+    if found.other is not None and usual:
+        own = find_dates(values, (usual,), are_sure=True)
+        if own is not None and not own.odd:
+            return usual
     if found.other is not None:
         name = shell(str(column.name))
         raise FileError(
@@ -137,23 +141,15 @@ def converted(column: Any, form: str, file: str) -> Any:
     if is_dated(column):
         return column
     values = texts_of(column)
-    found = find_dates(values, (form,))
-    if found is None or found.odd:
-        odd = found.odd if found else tuple(value for value in values if value is not None)[:3]
-        if odd:
-            refuse_odd(column.name, odd, file, form)
+    found = find_dates(values, (form,), are_sure=True)
+    if found is not None and found.odd:
+        raise FileError(
+            f"{file}: column {brief(column.name)} must hold dates ({form}); got {', '.join(map(brief, found.odd))}. "
+            "Replace what is not a date by an empty cell, or give the form of the dates, as in --dates "
+            f"{shell(str(column.name))}=DD/MM/YYYY."
+        )
     times = np.full(len(values), "NaT", "datetime64[us]") if found is None else found.times
     return pd.Series(times, index=column.index, name=column.name)
-
-
-def refuse_odd(column: Any, odd: Sequence[str], file: str, form: str | None) -> None:
-    """Refuse values that are not dates in a column of dates."""
-    kind = f"dates ({form})" if form else "dates"
-    raise FileError(
-        f"{file}: column {brief(column)} must hold {kind}; got {', '.join(map(brief, odd))}. Replace what is not a "
-        "date by an empty cell, or give the form of the dates, as in --dates "
-        f"{shell(str(column))}=DD/MM/YYYY."
-    )
 
 
 def texts_of(column: Any) -> list[Any]:

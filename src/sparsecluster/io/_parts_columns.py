@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 from .._blocks.collections import RefusedError
-from ._columns import Asked, Roles, decide
+from ._columns import Asked, Other, Roles, decide, others_of, text_columns
 from ._dates import Known, asked_forms, converted, find_in
 from ._parts_shared import Opened
 from .limits import FileError
@@ -17,9 +17,10 @@ from .tables import ignore_name
 BLOCKS_LOOKED_AT = 4
 
 
-def first_values(opened: Opened, name: str) -> Any:
-    """The values of a column in the first block."""
-    return opened.read(opened.pieces[0], columns=[name])[name]
+def first_block(opened: Opened) -> Callable[[str], Any]:
+    """A function that returns the values of a column in the first block, which is read when it is first called."""
+    read = cache(lambda: opened.read(opened.pieces[0]))
+    return lambda name: read()[name]
 
 
 def with_dates(
@@ -29,7 +30,8 @@ def with_dates(
     skip = {asked.id_column, asked.truth, *asked.drop}
     sure = asked_forms(asked.dates, ignore_name, opened.meta.columns)
     text = [name for name in opened.meta.columns if opened.meta[name].dtype == object and name not in skip]
-    looked = list(dict.fromkeys([*text, *(name for name in sure if name not in skip)]))
+    dated = [name for name in opened.meta.columns if name in {*sure, *(known.forms if known else ())} - skip]
+    looked = list(dict.fromkeys([*text, *dated]))
     if not looked:
         return opened, {}
     import pandas as pd
@@ -67,16 +69,17 @@ def check_dates(piece: Any, *, check: Callable[..., None] | None, read: Callable
     read(piece, columns=names)
 
 
-def with_roles(opened: Opened, asked: Asked, notes: list[str]) -> tuple[Opened, Roles]:
+def with_roles(opened: Opened, asked: Asked, notes: list[str]) -> tuple[Opened, Roles, tuple[Other, ...]]:
     """The blocks with the categories that the user keeps, and what the columns are used for, by the first block."""
-    text = [name for name in opened.meta.columns if opened.meta[name].dtype == object]
-    roles = decide(list(opened.meta.columns), partial(first_values, opened), text, asked)
+    names, look = list(map(str, opened.meta.columns)), first_block(opened)
+    roles = decide(names, look, text_columns(opened.meta), asked)
     notes += roles.notes
+    others = others_of(names, look, asked, roles, is_whole=False)
     if not roles.categories:
-        return opened, roles
+        return opened, roles, others
     kinds = dict.fromkeys(roles.categories, "category")
     read = partial(read_categories, read=opened.read, kinds=kinds)
-    return opened._replace(read=read, meta=opened.meta.astype(kinds)), roles
+    return opened._replace(read=read, meta=opened.meta.astype(kinds)), roles, others
 
 
 def read_categories(

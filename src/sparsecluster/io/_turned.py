@@ -17,13 +17,14 @@ from .text_form import is_number
 
 NAMES_OF_FEATURES = "It contains the names of the features."
 BESIDE = "It is text beside the values of the samples."
-NUMBERING = "Its name and its values say that it numbers the features."
+NUMBERING = "Its name and its values are those of an identifier."
 # A table may have its features in rows if it has so many rows, and so many times as many rows as columns.
 LEAST_ROWS, LEAST_RATIO, LEAST_COLUMNS = 1000, 10, 4
 # The number of rows that are compared, the largest ratio of two spreads, and the least correlation of two columns.
 ROWS_COMPARED, MOST_RATIO, LEAST_CORRELATION = 2000, 5.0, 0.5
-# Text is beside the values if at least this share of it is no number.
-MOSTLY = 0.5
+# Up to so many words, or this share of them, among the numbers of a column are mistakes in it. More make it text, such
+# as the names of chromosomes, most of which are numbers.
+MOST_MISTAKES, SHARE_OF_MISTAKES = 1, 0.01
 
 
 def turned(frame: Frame, asked: Asked, name: str, notes: list[str]) -> tuple[Frame, list[Other]]:
@@ -40,14 +41,15 @@ def turned(frame: Frame, asked: Asked, name: str, notes: list[str]) -> tuple[Fra
             id_column = columns[0]
             notes.append(f"Column {brief(id_column)} contains the names of the features.")
     beside, numbering = [], []
+    settled = {id_column, *asked.drop, *asked.keep}
     for column in columns:
-        if column == id_column or column in {*asked.drop, *asked.keep}:
+        if column in settled:
             continue
         if is_text(frame[column]) and is_beside(frame[column]):
             beside.append(column)
         elif numbers_rows(column, first_column=False, values=lambda each: frame[each]):
             numbering.append(column)
-    for found, why, what in ((beside, BESIDE, "text"), (numbering, NUMBERING, "numbers of the features")):
+    for found, why, what in ((beside, BESIDE, "text"), (numbering, NUMBERING, "identifiers")):
         others += [other_of(frame[each], "left out", why, place[each]) for each in found]
         if found:
             verb, are = ("contains", "it is") if len(found) == 1 else ("contain", "they are")
@@ -56,7 +58,8 @@ def turned(frame: Frame, asked: Asked, name: str, notes: list[str]) -> tuple[Fra
     if id_column is not None:
         others.append(other_of(frame[id_column], "id", NAMES_OF_FEATURES, place[id_column]))
         features = feature_names(frame[id_column], name, notes)
-    kept = [each for each in columns if each not in {other.name for other in others}]
+    gone = {other.name for other in others}
+    kept = [each for each in columns if each not in gone]
     if not kept:
         raise FileError(f"{name}: with --transpose, no columns of samples are left. Leave out fewer columns.")
     numbers = frame[kept].apply(lambda column: as_numbers(column, name))
@@ -91,9 +94,9 @@ def holds_numbers(column: Any) -> bool:
 
 
 def is_beside(column: Any) -> bool:
-    """Whether most values of a column of text are no numbers."""
+    """Whether a column of text is not meant to hold numbers."""
     known = [str(each) for each in column.dropna()]
-    return sum(not is_number(each) for each in known) > MOSTLY * len(known)
+    return sum(not is_number(each) for each in known) > max(MOST_MISTAKES, SHARE_OF_MISTAKES * len(known))
 
 
 def as_numbers(column: Any, name: str) -> Any:

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from .._blocks.collections import RefusedError
 from .._utils.checks import listed
 from .._utils.text import brief
-from ._columns import Asked, Other, others_of, refuse_nothing_left
+from ._columns import Asked, Other, refuse_nothing_left
 from ._parts_arrow import open_parquet
-from ._parts_columns import first_values, with_dates, with_roles
+from ._parts_columns import with_dates, with_roles
 from ._parts_h5ad import GROUP, ID, open_cells
 from ._parts_shared import Opened
 from ._parts_text import is_packed, open_text
@@ -231,14 +231,14 @@ def open_parts(
         known, asked = known_columns(like), Asked(id_column, truth, drop, keep, dates).among(names)
         asked = checked_columns(asked, names, files[0], known)
         opened, forms = with_dates(opened, asked, known, files[0], notes)
-        opened, roles = with_roles(opened, asked, notes)
+        opened, roles, others = with_roles(opened, asked, notes)
     except RefusedError as error:
         raise FileError(str(error)) from None
     if truth is not None:
         notes.append(TRUTH_NOTE.format(brief(truth)))
-    others = others_of(names, partial(first_values, opened), asked, roles, is_whole=False)
     id_column, columns = roles.id_column, opened.meta
-    names = [name for name in columns.columns if name not in {other.name for other in others}]
+    gone = {other.name for other in others}
+    names = [name for name in columns.columns if name not in gone]
     if not names:
         refuse_nothing_left(files[0], roles)
     # Text stays as it is in memory.

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from .._data.names import DefaultNames
-from ._columns import Asked, Other, decide, others_of, refuse_nothing_left
+from ._columns import Asked, Other, decide, others_of, refuse_nothing_left, text_columns
 from ._dates import asked_forms
 from ._shared import Frame, Options
 from ._turned import hint
@@ -20,7 +20,7 @@ from .cells import MOST_WHOLE
 from .formats import MOST_AT_ONCE, opened_blocks
 from .limits import memory_limit
 from .sources import source_of
-from .tables import checked_columns, ignore_name, known_columns, row_names, text_columns, with_dates
+from .tables import checked_columns, ignore_name, known_columns, row_names, with_dates
 
 if TYPE_CHECKING:
     from .models import SavedModel
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 class Stream(NamedTuple):
     """A long table that is read in blocks of rows, as returned by `read_blocks`.
 
-    `words` has the features that are not numbers; `ids`, `names`, `notes`, `others`, `advice` and `forms` are those of a
-    `Loaded` table.
+    `words` has the features that are not numbers; `ids`, `names`, `notes`, `others`, `advice` and `forms` are those of
+    a `Loaded` table.
     """
 
     ids: Sequence[str]
@@ -85,7 +85,8 @@ def read_blocks(
             return
         known, notes = known_columns(like), list(blocks.notes)
         asked = checked_columns(asked, names, origin.name, known)
-        if {*asked_forms(asked.dates, ignore_name, names)} & {*numbers}:
+        dated = {*asked_forms(asked.dates, ignore_name, names), *(known.forms if known else ())}
+        if dated & {*numbers}:
             yield None
             return
         forms = with_dates(rest.others, asked, known, origin.name, notes)

@@ -11,7 +11,7 @@ from .._data.dates import OF_DATES
 from .._data.names import DefaultNames
 from .._utils.checks import listed
 from .._utils.text import brief, shortened
-from ._columns import Asked, Other, decide, is_text, others_of, refuse_nothing_left, shell
+from ._columns import Asked, Other, decide, others_of, refuse_nothing_left, shell, text_columns
 from ._dates import Known, asked_forms, converted, find_in
 from ._shared import Frame, Matrix, Options
 from ._turned import hint, is_tall, turned
@@ -184,7 +184,7 @@ def _turned(frame: Frame, asked: Asked, name: str, notes: list[str]) -> Loaded:
     for column, option in ((asked.id_column, "--id"), *((each, "--keep") for each in asked.keep)):
         if column is not None:
             check_column(frame.columns, column, name, option)
-    columns = set(frame.columns)
+    columns = list(frame.columns)
     made, others = turned(frame, asked, name, notes)
     kept = None
     if asked.truth is not None:
@@ -193,7 +193,7 @@ def _turned(frame: Frame, asked: Asked, name: str, notes: list[str]) -> Loaded:
         notes.append(TRUTH_NOTE.format(brief(asked.truth)))
     for feature in asked.drop:
         if feature not in columns:
-            check_column([*made.columns, *columns], feature, name, "--drop")
+            check_column([*columns, *made.columns], feature, name, "--drop")
             del made[feature]
     if made.shape[1] == 0:
         raise FileError(f"{name} has no features left to cluster by. Leave out fewer rows.")
@@ -201,11 +201,6 @@ def _turned(frame: Frame, asked: Asked, name: str, notes: list[str]) -> Loaded:
 
 
 # ---------------------------------------------------------------- rows and columns
-
-
-def text_columns(frame: Frame) -> list[str]:
-    """The columns of text."""
-    return [name for name in frame.columns if is_text(frame[name])]
 
 
 def with_dates(frame: Frame, asked: Asked, known: Known | None, file: str, notes: list[str]) -> dict[str, str]:
@@ -237,11 +232,14 @@ def checked_columns(asked: Asked, names: Sequence[str], file: str, known: Known 
     for column, option in ((asked.id_column, "--id"), (asked.truth, "--truth")):
         if column is not None:
             check_column(names, column, file, option)
+    held = {*names}
     for columns, option in ((asked.drop, "--drop"), (asked.keep, "--keep")):
         for column in columns:
-            check_column(names, column, file, option)
+            if column not in held:
+                check_column(names, column, file, option)
     asked_forms(asked.dates, lambda column: check_column(names, column, file, "--dates"), names)
-    both = next((column for column in asked.keep if column in (*asked.drop, asked.id_column, asked.truth)), None)
+    unused = {*asked.drop, asked.id_column, asked.truth}
+    both = next((column for column in asked.keep if column in unused), None)
     if both is not None:
         raise FileError(f"--keep {shell(both)}: this column cannot be used and be left out at the same time.")
     used = () if known is None else tuple(name for name in names if name in known.names and name != asked.id_column)
