@@ -9,9 +9,8 @@ import zipfile
 
 import pytest
 
-from sparsecluster.datasets import shifted_groups
 from tests.helpers.app import app as app
-from tests.helpers.app import running_app, table_text, until
+from tests.helpers.app import memory_of, running_app, slow_text, table_text, two_ways_text, until
 from tests.helpers.imports import heavy_modules
 
 HOSTILE_NAMES = (
@@ -35,9 +34,13 @@ def table(app):
 @pytest.fixture(scope="module")
 def slow(app):
     """A table that takes a while, unless its numbers are given."""
-    pd = pytest.importorskip("pandas")
-    X = shifted_groups(mu=0.5, n_features=400, group_size=60, seed=1).X
-    return app.upload("slow.csv", pd.DataFrame(X).add_prefix("gene").to_csv(index=False).encode())
+    return app.upload("slow.csv", slow_text().encode())
+
+
+@pytest.fixture(scope="module")
+def two_ways(app):
+    """A result that has an alternative."""
+    return app.ended(app.fit(app.upload("table.csv", two_ways_text().encode()), clusters="2", size="6"))
 
 
 # ---------------------------------------------------------------- from a file to its results
@@ -76,6 +79,24 @@ def test_the_command_that_is_shown_gives_the_same_files(app, tmp_path):
         ours = app.get(f"jobs/{told['key']}/files/{file['name']}").content
         assert (tmp_path / "my table-clusters" / file["name"]).read_bytes() == ours, file["name"]
     assert b"six" not in (tmp_path / "my table-clusters" / "features.csv").read_bytes()
+
+
+def test_an_alternative_is_the_result_of_the_same_command_with_its_number(app, two_ways, tmp_path):
+    assert (two_ways["n_alternatives"], two_ways["alternative"], two_ways["first"]) == (1, None, two_ways["key"])
+    started = app.post(f"jobs/{two_ways['key']}/alternatives", {"alternative": 0}).raise_for_status().json()
+    told = app.ended(started["key"])
+    assert (told["state"], told["alternative"], told["first"]) == ("done", 0, two_ways["key"])
+    assert told["command"] == two_ways["command"].replace(" --out", " --alternative 0 --out")
+    numbered = app.get(f"jobs/{two_ways['key']}/files/alternatives.csv").text.splitlines()[1:]
+    labels = app.get(f"jobs/{told['key']}/files/labels.csv").text.splitlines()[1:]
+    assert [line.split(",")[1] for line in labels] == [line.split(",")[1] for line in numbered]
+
+
+@pytest.mark.parametrize("number", [1, -1, "0", True, None, 0.0])
+def test_an_alternative_that_was_not_found_is_refused(app, two_ways, number):
+    refused = app.post(f"jobs/{two_ways['key']}/alternatives", {"alternative": number})
+    assert refused.status_code == 422
+    assert "1 alternative, numbered from 0" in refused.json()["error"]
 
 
 def test_other_ways_to_read_a_table_are_described_again(app):
@@ -194,12 +215,6 @@ def test_a_table_that_is_not_wanted_any_more_is_removed(app):
     app.post(f"tables/{table['key']}/forget")
     assert len(app.files()) < n_files
     assert app.get(f"tables/{table['key']}").status_code == 404
-
-
-def memory_of(pid):
-    """The most memory that a process has had, in megabytes."""
-    with open(f"/proc/{pid}/status") as file:
-        return next(int(line.split()[1]) / 1000 for line in file if line.startswith("VmHWM"))
 
 
 @pytest.mark.skipif(not os.path.exists("/proc/self/status"), reason="memory is read from /proc, which only Linux has")

@@ -15,6 +15,7 @@ import httpx
 from sparsecluster.app.choices import Choices, Reading, fit_arguments
 from sparsecluster.app.names import as_argument, command_of, ending, quoted, result_name, safe_name
 from sparsecluster.app.server import make_app
+from sparsecluster.app.tables import on_page
 
 PORT, KEY, START = 8123, "the-secret-key", "only-once"
 HOME = f"http://127.0.0.1:{PORT}"
@@ -191,6 +192,20 @@ def test_only_what_was_changed_becomes_an_option():
     assert command_of(fit_arguments("a.csv", "a-clusters", Reading(), Choices(), usual)) == (
         "sparsecluster fit a.csv --out a-clusters --jobs -1"
     )
+
+
+@pytest.mark.parametrize(
+    ("told", "shown"),
+    [
+        ("It is left out. Use --keep COLUMN to use them.", "It is left out. Choose 'Use' to use them."),
+        ("If so, use --metric 'a b=hamming'.", "If so, choose 'same level or not'."),
+        ("If the rows are features, use --transpose.", "If the rows are features, select 'Samples are in columns'."),
+        ("Use --dates d=DMY or --dates d=MDY.", "Use the command line with --dates d=DMY or --dates d=MDY."),
+        ("Column '<b>' contains dates.", "Column '<b>' contains dates."),
+    ],
+)
+def test_advice_is_in_the_words_of_the_page(told, shown):
+    assert on_page(told) == shown
 
 
 # ---------------------------------------------------------------- the command

@@ -98,6 +98,18 @@ def test_genes_in_rows_with_the_preset_and_k_chosen(here):
     assert_same(other)
 
 
+def test_an_alternative_of_prepared_genes(here):
+    rng = np.random.default_rng(1)
+    sex, disease = rng.integers(2, size=(2, 60))
+    up_and_down, nothing = np.repeat([1, -1], 10), np.zeros(20)
+    shifts = np.outer(sex, [*up_and_down, *nothing, *nothing]) + np.outer(disease, [*nothing, *up_and_down, *nothing])
+    level = 200 * 2.0 ** (rng.normal(size=(60, 60), scale=0.7) + 1.5 * shifts)
+    pd.DataFrame(rng.poisson(level)).add_prefix("g").to_csv("genes.csv", index=False)
+    code = fitted("genes.csv", "-k", 2, "--preset", "expression", "--alternative", 0)["python"]
+    assert ".fit(table.X)[-1].use_alternative(0)\n" in code
+    assert_same(code)
+
+
 @pytest.mark.parametrize("method", METHODS)
 def test_every_method(here, method):
     TABLE.to_csv("table.csv", index=False)

@@ -74,7 +74,7 @@ def test_fit_and_compare_have_the_same_options_for_reading_and_fitting():
     options = {
         name: {each.opts[0] for each in commands[name].params if each.param_type_name == "option"} for name in commands
     }
-    own = {"--method", "--assess", "--report", "--verbose"}
+    own = {"--method", "--assess", "--alternative", "--report", "--verbose"}
     assert options["fit"] - options["compare"] == own
     assert options["compare"] - options["fit"] == {"--methods", "--repeats"}
     reading = {"--id", "--truth", "--drop", "--keep", "--dates", "--metric", "--transpose", "--preset", "--sheet"}

@@ -17,6 +17,7 @@ pytest.importorskip("uvicorn", reason='the app needs uvicorn: pip install "spars
 pytest.importorskip("httpx", reason="the app is asked by httpx: pip install httpx")
 pytest.importorskip("pandas")
 import httpx
+import numpy as np
 
 from sparsecluster.datasets import shifted_groups
 
@@ -26,11 +27,35 @@ DATA = shifted_groups(mu=4.0, n_features=6, n_useful=3, group_size=12, seed=0)
 QUICK = {"clusters": "3", "size": "3"}
 
 
+def memory_of(pid):
+    """The most memory that a process has had, in megabytes."""
+    with open(f"/proc/{pid}/status") as file:
+        return next(int(line.split()[1]) / 1000 for line in file if line.startswith("VmHWM"))
+
+
 def table_text(names=("one", "two", "three", "four", "five", "six")):
     """A table of 36 samples as CSV."""
     rows = [",".join(f"{value:.4f}" for value in row) for row in DATA.X]
     header = ",".join('"' + name.replace('"', '""') + '"' for name in names)
     return "\n".join([header, *rows, ""])
+
+
+def slow_text():
+    """A table whose fit takes seconds if the numbers of clusters and features are to be found."""
+    X = shifted_groups(mu=0.5, n_features=2000, group_size=80, seed=1).X.round(3)
+    header = ",".join(f"gene{a}" for a in range(2000))
+    return "\n".join([header, *(",".join(map(str, row)) for row in X.tolist()), ""])
+
+
+def two_ways_text():
+    """A table of 60 samples that can be grouped in two ways, by six features each."""
+    rng = np.random.default_rng(0)
+    one, other = rng.integers(2, size=(2, 60))
+    X = rng.normal(size=(60, 20))
+    X[:, :6] += 4 * one[:, None]
+    X[:, 6:12] += 2.5 * other[:, None]
+    header = ",".join(f"f{a}" for a in range(20))
+    return "\n".join([header, *(",".join(map(str, row)) for row in X.round(3).tolist()), ""])
 
 
 def until(is_true, seconds=PATIENCE_SECONDS):
@@ -84,6 +109,10 @@ class App:
         """The processes that the app has started."""
         asked = ["ps", "-o", "pid=", "--ppid", str(self.process.pid)]
         return [int(pid) for pid in subprocess.run(asked, capture_output=True, text=True).stdout.split()]
+
+    def fitting(self):
+        """The processes that are running a fit: each works in the folder of its fit."""
+        return [pid for pid in self.workers() if os.readlink(f"/proc/{pid}/cwd").endswith("/run")]
 
     def files(self):
         return sorted(str(file.relative_to(self.folder)) for file in self.folder.rglob("*"))

@@ -66,5 +66,8 @@ def same_result(parts, whole):
     if "id" in labels:
         assert labels["id"].tolist() == known["id"].tolist()
     summaries = [json.loads((folder / "summary.json").read_text()) for folder in (parts, whole)]
-    for key in ("n_samples", "sizes", "n_chosen", "explained", "truth"):
+    for key in ("n_samples", "sizes", "n_chosen", "explained"):
         assert summaries[0].get(key) == pytest.approx(summaries[1].get(key)), key
+    assert ("truth" in summaries[0]) == ("truth" in summaries[1])
+    for key in ("rand", "ari", "error") if "truth" in summaries[0] else ():
+        assert summaries[0]["truth"][key] == pytest.approx(summaries[1]["truth"][key]), key

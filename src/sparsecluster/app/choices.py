@@ -128,6 +128,16 @@ def fit_arguments(
     return ["fit", file, *reading.arguments(), *choices.arguments(usual or {}), "--out", out, *THREADS]
 
 
+def alternative_arguments(argv: Sequence[str], number: int) -> list[str]:
+    """Return the arguments of a fit with an alternative as its result.
+
+    >>> alternative_arguments(["fit", "a.csv", "-k", "3", "--out", "a-clusters"], 0)
+    ['fit', 'a.csv', '-k', '3', '--alternative', '0', '--out', 'a-clusters']
+    """
+    end = argv.index("--out")
+    return [*argv[:end], "--alternative", str(number), *argv[end:]]
+
+
 def _option(name: str, value: str | None) -> list[str]:
     """Return an option with its value; one that begins with a dash would be taken for another option."""
     if value is None:

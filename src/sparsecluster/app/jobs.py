@@ -57,6 +57,9 @@ class Job:
     began: float = field(default_factory=time.monotonic)
     ended: float | None = None
     process: asyncio.subprocess.Process | None = None
+    # The fit of which this one has an alternative as its result, and its number.
+    first: Job | None = None
+    alternative: int | None = None
 
     @property
     def is_over(self) -> bool:

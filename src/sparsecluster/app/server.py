@@ -21,6 +21,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import FileResponse, HTMLResponse, JSONResponse, RedirectResponse, Response
 from starlette.routing import Mount, Route
 
+from .._utils.text import brief
 from .._version import __version__
 from .choices import METRICS, ChoiceError, Choices, Reading
 from .guard import REPORT_POLICY, REPORTS, START, Guard
@@ -163,6 +164,15 @@ class App:
         """Tell how far a fit is, or what came of it."""
         return JSONResponse(fitted(self._job(request)))
 
+    async def look_at(self, request: Request) -> Response:
+        """Start a fit whose result is an alternative of another one."""
+        job = self._finished(request)
+        number, count = (await _json(request)).get("alternative"), job.result["n_alternatives"]
+        if type(number) is not int or not 0 <= number < count:
+            have = f"{count} alternative{'s' * (count != 1)}"
+            raise ChoiceError(f"This result has {have}, numbered from 0; got {brief(number)}. Load the page again.")
+        return JSONResponse(fitted(self.tables.look_at(job, number)))
+
     async def cancel(self, request: Request) -> Response:
         """Stop a fit."""
         job = self._job(request)
@@ -263,6 +273,7 @@ def make_app(
         Route(f"{table}/fits", app.fit, methods=["POST"]),
         Route(f"{table}/forget", app.forget, methods=["POST"]),
         Route(job, app.job),
+        Route(f"{job}/alternatives", app.look_at, methods=["POST"]),
         Route(f"{job}/cancel", app.cancel, methods=["POST"]),
         Route(f"{job}/results.zip", app.archive),
         Route(f"{job}/files/{{name}}", app.file),

@@ -7,14 +7,15 @@ import re
 import secrets
 import shutil
 import zipfile
-from collections.abc import AsyncIterable
+from collections.abc import AsyncIterable, Callable
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from .._utils.parts import part_of
 from .._utils.text import visible
-from .choices import METRICS, Choices, Reading, fit_arguments, info_arguments
+from .choices import METRICS, Choices, Reading, alternative_arguments, fit_arguments, info_arguments
 from .jobs import DONE, Job, Pool
 from .names import EXCEL, LONGEST_NAME, as_argument, command_of, ending, quoted, result_name, safe_name
 
@@ -92,26 +93,42 @@ def _shown(column: dict[str, Any]) -> dict[str, Any]:
     return {**column, **texts, "example": example, "name": column["name"], "shown": visible(column["name"])}
 
 
-# What is an option on the command line is a field on the page.
-KEEP, METRIC = re.compile(r"\b(U|u)se --keep .+? to "), re.compile(r"\b(U|u)se --metric .+?=(\w+)")
-CHOOSE = {"U": "Choose", "u": "choose"}
+# What is an option on the command line is a field on the page, if it has one.
+OPTIONS: dict[str, str | Callable[[re.Match[str]], str]] = {
+    r"--keep .+? to ": "choose 'Use' to ",
+    r"--metric .+?=(\w+)'?": lambda found: f"choose {METRICS.get(found[2], found[2])!r}",
+    r"--transpose\b": "select 'Samples are in columns'",
+    r"--dates ": "use the command line with --dates ",
+}
 
 
 def on_page(text: str) -> str:
     """Return what the command line says in the words of the page.
 
     >>> on_page("Use --keep 'a b' to use it. If so, use --metric zip=hamming.")
-    "Choose Use to use it. If so, choose 'same level or not'."
+    "Choose 'Use' to use it. If so, choose 'same level or not'."
     """
-    text = KEEP.sub(lambda found: f"{CHOOSE[found[1]]} Use to ", text)
-    return visible(METRIC.sub(lambda found: f"{CHOOSE[found[1]]} {METRICS.get(found[2], found[2])!r}", text))
+    for option, words in OPTIONS.items():
+        text = re.sub(rf"\b(U|u)se {option}", partial(_in_case, words=words), text)
+    return visible(text)
+
+
+def _in_case(found: re.Match[str], words: str | Callable[[re.Match[str]], str]) -> str:
+    """Return words in the place of others, with a capital letter if those had one."""
+    made = words if isinstance(words, str) else words(found)
+    return made[0].upper() + made[1:] if found[1] == "U" else made
 
 
 def fitted(job: Job) -> dict[str, Any]:
     """Return what the page shows of a fit."""
     # The options that were chosen, without the file before and the folder behind them.
     options = job.shown[2 : job.shown.index("--out")]
-    told = job.progress() | {"command": command_of(job.shown), "options": " ".join(map(quoted, options))}
+    told = job.progress() | {
+        "command": command_of(job.shown),
+        "options": " ".join(map(quoted, options)),
+        "first": job.first.key if job.first else job.key,
+        "alternative": job.alternative,
+    }
     if job.state == DONE:
         told |= {
             "n_clusters": len(job.result["sizes"]),
@@ -210,16 +227,27 @@ class Tables:
         self._pool.start(table.info, lambda job: shutil.rmtree(job.output, ignore_errors=True))
 
     def fit(self, table: Table, choices: Choices) -> Job:
-        """Start a fit, in a folder of its own in which the file has its name."""
+        """Start a fit."""
         usual, out = table.usual(), result_name(table.file.name)
         argv = fit_arguments(table.file.name, out, table.reading, choices, usual)
         shown = fit_arguments(as_argument(table.name), out, table.reading, choices, usual)
+        return self._started(table, [*argv, "--json"], shown)
+
+    def look_at(self, job: Job, number: int) -> Job:
+        """Start the fit that has an alternative of a result as its own result: by the same command."""
+        table = next(each for each in self._tables.values() if job in each.fits)
+        found = self._started(table, alternative_arguments(job.argv, number), alternative_arguments(job.shown, number))
+        found.first, found.alternative = job, number
+        return found
+
+    def _started(self, table: Table, argv: list[str], shown: list[str]) -> Job:
+        """Start a fit in a folder of its own, in which the file has its name."""
         table.fits_made += 1
         output = table.file.parent / f"fit-{table.fits_made}"
         folder = output / "run"
         folder.mkdir(parents=True)
         _link(table.file, folder / table.file.name)
-        job = Job([*argv, "--json"], shown, folder, output)
+        job = Job(argv, shown, folder, output)
         table.fits.append(job)
         self._jobs[job.key] = job
         self._pool.start(job, lambda job: None)

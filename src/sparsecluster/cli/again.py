@@ -46,6 +46,7 @@ def python_of(fitted: Fitted, data: Sequence[str], request: Request) -> str | No
     if fitted.parts is not None or are_parts(data):
         return None
     made, imported, fit = estimator_code(fitted)
+    other = "" if fitted.alternative is None else f".use_alternative({fitted.alternative})"
     options = called("Options", file_options(request)) if file_options(request) else None
     columns = {**request.columns(), **({"transpose": True} if request.transpose else {})}
     arguments = [repr(data[0]), *(f"{name}={value!r}" for name, value in columns.items())]
@@ -55,7 +56,7 @@ def python_of(fitted: Fitted, data: Sequence[str], request: Request) -> str | No
         f"from sparsecluster.io import {'Options, ' if options else ''}read_table",
         "",
         f"table = read_table({', '.join(arguments)})" + (f"  # {STANDARD_INPUT}" if data[0] == "-" else ""),
-        f"found = {made}.{fit}",
+        f"found = {made}.{fit}{other}",
         "labels = found.labels_",
         "chosen = [name for name, is_chosen in zip(table.names, found.get_support()) if is_chosen]",
     ]

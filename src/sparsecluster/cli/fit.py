@@ -73,6 +73,14 @@ def fit(
             "features.",
         ),
     ] = None,
+    alternative: Annotated[
+        int | None,
+        typer.Option(
+            help="Number of another good clustering of the same samples, as in alternatives.csv and the report, from "
+            "0 (sas). It is the result in the place of the first one, and is not assessed.",
+            min=0,
+        ),
+    ] = None,
     id_: Id = None,
     truth: Truth = None,
     drop: Drop = None,
@@ -115,6 +123,8 @@ def fit(
 
       sparsecluster fit samples.csv -k 2-6 --size core
 
+      sparsecluster fit samples.csv -k 3 --alternative 0 -o other
+
       sparsecluster fit customers.csv --drop name --metric zip=hamming
 
       sparsecluster fit genes.tsv -k 4 --transpose --preset expression --out genes
@@ -125,6 +135,7 @@ def fit(
     """
     from .._utils.folders import check_place
     from .._utils.progress import announce
+    from .alternatives import check_alternative
     from .estimators import Wanted, clusters_of, estimator_of, size_of
     from .fitting import READING, WRITING, assessed, fit_table, summary_of, table_of
     from .results import FIT, write_results
@@ -148,6 +159,7 @@ def fit(
     # A cluster is used as a whole.
     n_jobs = jobs if scheduler is None else None
     estimator = estimator_of(method, wanted, random_state=seed, n_jobs=n_jobs, verbose=shown)
+    check_alternative(estimator, method, alternative, assess)
     columns = tuple(drop or ()), tuple(keep or ()), tuple(dates or ())
     request = Request(
         id_, truth, *columns, transpose, sheet, encoding, delimiter, decimal, max_memory, wanted.named_columns()
@@ -158,7 +170,7 @@ def fit(
         # The table is handed over, so that it is given up as soon as it is read.
         held = [table_of(data, request, estimator, assess, stack, (scheduler, jobs, shown))]
         request = request.exact(held[0])
-        fitted = assessed(fit_table(estimator, held.pop(), preset), assess, seed)
+        fitted = assessed(fit_table(estimator, held.pop(), preset, alternative), assess, seed)
         if fitted.journal.n_reused and not quiet:
             tell(
                 f"This fit was interrupted before; {fitted.journal.n_reused} of its finished steps were used again.",
@@ -229,6 +241,6 @@ def _print(
         among = " among the samples in clusters" if fitted.view.n_outliers else ""
         say(f"Agreement with {brief(truth)}{among}: Rand index {agreement['rand']:.3f}, adjusted Rand index "
             f"{agreement['ari']:.3f}, error rate {agreement['error']:.3f}.")  # fmt: skip
-    if assess is None and not fitted.is_assessed and fitted.parts is None:
+    if assess is None and not fitted.is_assessed and fitted.parts is None and fitted.alternative is None:
         say(HINT)
     say(f"The results were written to {out}: {', '.join(file.name for file in files)}.")

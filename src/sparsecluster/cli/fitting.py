@@ -48,6 +48,8 @@ class Fitted(NamedTuple):
         The form of the dates in columns, in which `predict` reads them.
     warned : sequence of str
         Warnings of the fit itself.
+    alternative : int or None
+        The number of the alternative that is the result; None for the first clustering.
     """
 
     estimator: Any
@@ -62,6 +64,7 @@ class Fitted(NamedTuple):
     is_assessed: bool = False
     forms: Mapping[str, str] | None = None
     warned: Sequence[str] = ()
+    alternative: int | None = None
 
 
 def table_of(
@@ -93,29 +96,33 @@ def table_of(
     return table
 
 
-def fit_table(estimator: Any, table: Loaded | Parts, preset: str | None) -> Fitted:
-    """Fit a table, after it was prepared as the preset says."""
+def fit_table(estimator: Any, table: Loaded | Parts, preset: str | None, alternative: int | None = None) -> Fitted:
+    """Fit a table, after it was prepared as the preset says. An alternative takes the place of the first clustering."""
     from ..inspection import inspect
     from ..io.parts import Parts
+    from .alternatives import chosen, note_of
     from .parts import fit_parts
     from .tables import metric_for, prepared, preset_of
 
     preparation, told = preset_of(preset, table.X)
-    notes = [*table.notes, *told]
+    notes = [*table.notes, *told, *([] if alternative is None else [note_of(alternative)])]
     announce(FITTING)
     if isinstance(table, Parts):
         parts = table._replace(X=prepared(table.X, preparation))
-        found, view, warned, journal = fit_parts(estimator, parts, preparation)
-        return Fitted(found, view, [*notes, *warned], journal, None, preparation, parts=parts, forms=parts.forms)
+        found, view, warned, journal = fit_parts(estimator, parts, preparation, alternative)
+        made = Fitted(found, view, [*notes, *warned], journal, None, preparation, parts=parts, forms=parts.forms)
+        return made._replace(alternative=alternative)
     if "metric" in estimator.get_params():
         estimator.set_params(metric=metric_for(estimator.metric, table))
     held, table = [table.X], table._replace(X=None)
     found, reading, told, journal = _fitted(estimator, prepared(held.pop(), preparation))
+    found = chosen(found, alternative)
     view = inspect(found, reading, table.ids, table.names)
     of_table = reading.for_clusters(found.n_clusters_).notes
     warned = [each for each in told if each not in of_table]
     notes += [each for each in told if each in of_table]
-    return Fitted(found, view, notes, journal, table.truth, preparation, reading, forms=table.forms, warned=warned)
+    made = Fitted(found, view, notes, journal, table.truth, preparation, reading, forms=table.forms, warned=warned)
+    return made._replace(alternative=alternative)
 
 
 def _fitted(estimator: Any, X: Any) -> tuple[Any, Any, list[str], Journal]:
@@ -142,6 +149,7 @@ def _fitted(estimator: Any, X: Any) -> tuple[Any, Any, list[str], Journal]:
 
 def assessed(fitted: Fitted, asked: bool | None, seed: int) -> Fitted:
     """Assess a fit, if this was asked for or is cheap."""
+    from .alternatives import NOT_ASSESSED
     from .assess import assessment_of, plan_of
 
     if fitted.parts is not None:
@@ -149,6 +157,8 @@ def assessed(fitted: Fitted, asked: bool | None, seed: int) -> Fitted:
     plan = plan_of(asked, fitted.estimator, fitted.view.n_samples, len(fitted.view.names))
     if plan is None:
         return fitted
+    if fitted.alternative is not None:
+        return fitted._replace(notes=[*fitted.notes, NOT_ASSESSED])
     announce(ASSESSING)
     evidence, refused = assessment_of(fitted.estimator, fitted.reading, plan, seed)
     return fitted._replace(evidence=evidence, notes=[*fitted.notes, *refused], is_assessed=True)
@@ -160,15 +170,19 @@ def summary_of(fitted: Fitted, data: Sequence[str], request: Request) -> dict[st
     from .again import command_of, python_of
     from .words import in_options
 
+    title = "Sparse clustering" if data == ["-"] else f"Clusters in {Path(data[0]).name}"
+    python = python_of(fitted, data, request)
     result = summarize(
         fitted.view,
-        title="Sparse clustering" if data == ["-"] else f"Clusters in {Path(data[0]).name}",
+        title=title if fitted.alternative is None else f"{title}: alternative {fitted.alternative}",
         notes=list(map(in_options, fitted.notes)),
         command=command_of(data),
         assessment=fitted.evidence,
         truth=fitted.truth,
-        python=python_of(fitted, data, request),
+        python=python,
         warned=fitted.warned,
     )
+    # A table in parts has no code, not even that of an estimator: this would not name the files.
+    result["settings"]["python"] = python
     result["warnings"] = list(map(in_options, result["warnings"]))
     return result

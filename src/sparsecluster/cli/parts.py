@@ -53,12 +53,15 @@ def fits_in_blocks(estimator: Any, n_samples: int) -> bool:
     return is_possible and n_samples > estimator.subsample
 
 
-def fit_parts(estimator: Any, parts: Parts, preset: dict[str, Any] | None = None) -> Fitted:
+def fit_parts(
+    estimator: Any, parts: Parts, preset: dict[str, Any] | None = None, alternative: int | None = None
+) -> Fitted:
     """Fit a table in parts, which a preset may have changed. A fit that was interrupted continues where it stopped."""
     from .._utils.journal import recorded
     from .._utils.resume import name_of
     from ..inspection._fitted import inspect_sample
     from ..methods._large import fit_in_blocks
+    from .alternatives import chosen
 
     # The table is not read for its name, but other files, and files that have changed, are another table.
     files = [state_of(Path(file)) for file in dict.fromkeys(parts.files)]
@@ -68,12 +71,13 @@ def fit_parts(estimator: Any, parts: Parts, preset: dict[str, Any] | None = None
         with recorded(name) as journal:
             large = fit_in_blocks(estimator, parts.X)
     assert large is not None
-    view = inspect_sample(estimator, large.sample, parts.names)
+    found = chosen(estimator, alternative)
+    view = inspect_sample(found, large.sample, parts.names)
     drawn = (
         f"The figures, the list of samples and the agreement with other clusterings are drawn from a random sample of "
         f"{view.labels.size:,} of {view.n_samples:,} samples. Sizes, scores and centers are those of all samples."
     )
-    return Fitted(estimator, view, [*messages(caught), drawn], journal)
+    return Fitted(found, view, [*messages(caught), drawn], journal)
 
 
 def state_of(file: Path) -> list[tuple[str, int, int]]:

@@ -8,7 +8,7 @@ const POLL_MILLISECONDS = 200;
 let table = null;
 let sending = null;
 
-const fits = new Fits((clusters) => start({ clusters }));
+const fits = new Fits((clusters) => start({ clusters }), (key, alternative) => run(`jobs/${key}/alternatives`, { alternative }));
 const columns = new Columns(reread);
 
 // ---------------------------------------------------------------- step 1: the table
@@ -154,13 +154,16 @@ const chosen = (name) => {
   return value === "given" ? el(name).value : value;
 };
 
-async function start(changes = {}) {
+const start = (changes = {}) => run(`tables/${table.key}/fits`, {
+  clusters: chosen("clusters"), size: chosen("size"), expression: el("expression").checked, columns: columns.asChoices(), ...changes,
+});
+
+async function run(path, asked) {
   if (fits.running) return;
   say(el("fit-error"), "");
   el("fit").disabled = true;
-  const asked = { clusters: chosen("clusters"), size: chosen("size"), expression: el("expression").checked, columns: columns.asChoices(), ...changes };
   try {
-    const fit = await ask(`tables/${table.key}/fits`, asked);
+    const fit = await ask(path, asked);
     const followed = fits.follow(fit);
     el("step-result").scrollIntoView({ block: "start" });
     await followed;

@@ -3,12 +3,18 @@
 import { ask, bytes, count, el, make, plural, say, seconds, show, wait } from "./tools.js";
 
 const POLL_MILLISECONDS = 250;
+const pressed = (words, act, attributes = {}) => {
+  const button = make("button", { type: "button", ...attributes }, words);
+  button.addEventListener("click", act);
+  return button;
+};
 const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 
 export class Fits {
-  // `refit` starts another fit with a given number of clusters.
-  constructor(refit) {
+  // `refit` starts another fit with a given number of clusters, and `lookAt` one with an alternative as its result.
+  constructor(refit, lookAt) {
     this.refit = refit;
+    this.lookAt = lookAt;
     this.fits = [];
     this.running = null;
     this.shown = null;
@@ -98,18 +104,22 @@ export class Fits {
     show(el("step-result"));
     show(el("result"));
     const doubtful = fit.sentences.length > 0 && fit.verdict !== "groups";
-    say(el("verdict"), fit.sentences[0] ?? "Whether there are groups at all was not tested, because the table is large.");
+    const untested = fit.alternative === null
+      ? "Whether there are groups at all was not tested, because the table is large."
+      : `This is alternative ${fit.alternative}: another good clustering of the same samples. It was not tested by itself.`;
+    say(el("verdict"), fit.sentences[0] ?? untested);
     el("verdict").className = doubtful ? "lead alarm" : "lead";
     const tile = (number, words) => make("li", {}, make("strong", {}, number), words);
     el("tiles").replaceChildren(
       tile(count(fit.n_clusters), `cluster${fit.n_clusters === 1 ? "" : "s"}, with ${fit.sizes.slice(0, 8).map(count).join(", ")}${fit.sizes.length > 8 ? ", …" : ""} samples`),
       tile(count(fit.n_chosen), `of ${plural(fit.n_features, "feature")} chosen`),
-      ...(fit.n_alternatives ? [tile(count(fit.n_alternatives), `other good clustering${fit.n_alternatives === 1 ? "" : "s"}: see Alternatives in the report`)] : []),
+      ...(fit.n_alternatives ? [tile(count(fit.n_alternatives), `other good clustering${fit.n_alternatives === 1 ? "" : "s"} of the same samples`)] : []),
       tile(seconds(fit.seconds), "to fit"),
     );
     el("warnings").replaceChildren(...fit.warnings.map((warning) => make("li", {}, warning)));
     show(el("warnings"), fit.warnings.length > 0);
     this.offer(fit.n_clusters);
+    this.offerAlternatives(fit);
     el("zip").href = `jobs/${fit.key}/results.zip`;
     el("report-file").href = `jobs/${fit.key}/files/report.html`;
     el("report-tab").href = `../reports/${fit.report}`;
@@ -129,14 +139,21 @@ export class Fits {
   // One click tries another number of clusters.
   offer(n) {
     const numbers = [n - 1, n + 1, n + 2].filter((each) => each >= 2);
-    const buttons = numbers.map((number) => {
-      const button = make("button", { type: "button", "aria-label": `Fit with ${number} clusters` }, String(number));
-      button.addEventListener("click", () => this.refit(String(number)));
-      return button;
-    });
-    const found = make("button", { type: "button" }, "Find it");
-    found.addEventListener("click", () => this.refit("auto"));
-    el("again").replaceChildren(make("span", {}, "Try another number of clusters:"), ...buttons, found);
+    const buttons = numbers.map((number) => pressed(String(number), () => this.refit(String(number)), { "aria-label": `Fit with ${number} clusters` }));
+    el("again").replaceChildren(make("span", {}, "Try another number of clusters:"), ...buttons, pressed("Find it", () => this.refit("auto")));
+  }
+
+  // Another makes an alternative the result, or shows it if it already is one.
+  offerAlternatives(shown) {
+    const first = this.fits.find((fit) => fit.key === shown.first) ?? shown;
+    const of = (number) => this.fits.find((fit) => fit.state === "done" && fit.first === first.key && fit.alternative === number);
+    const open = (number) => (of(number) ? this.showResult(of(number)) : this.lookAt(first.key, number));
+    const buttons = [...Array(first.n_alternatives ?? 0).keys()].map((number) => pressed(
+      `Alternative ${number}`, () => open(number), { "aria-label": `Look at alternative ${number}`, "aria-pressed": String(shown.alternative === number) },
+    ));
+    const back = pressed("First clustering", () => this.showResult(first), { "aria-pressed": String(shown.key === first.key) });
+    el("others").replaceChildren(make("span", {}, "Look at another clustering:"), back, ...buttons);
+    show(el("others"), buttons.length > 0);
   }
 
   list() {
@@ -151,7 +168,7 @@ export class Fits {
         last.append(button);
       } else last.textContent = words[fit.state];
       row.append(
-        make("td", {}, String(place + 1)),
+        make("td", {}, String(place + 1), fit.alternative === null ? "" : `, alternative ${fit.alternative}`),
         make("td", {}, make("code", { dir: "ltr" }, fit.options || "all automatic")),
         make("td", { class: "number" }, isDone ? count(fit.n_clusters) : ""),
         make("td", { class: "number" }, isDone ? count(fit.n_chosen) : ""),
