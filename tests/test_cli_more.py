@@ -309,7 +309,7 @@ def test_predict_says_which_samples_are_in_no_cluster(tmp_path):
     new.to_csv(tmp_path / "new.csv", index_label="id")
     result = run("predict", tmp_path / "out" / "model.json", tmp_path / "new.csv")
     assert result.exit_code == 0
-    assert "\ni5,-1\n" in result.stdout
+    assert "\ni5,-1,,-1,\n" in result.stdout
     assert "Note: 1 of 24 samples have no observed value in any of the chosen features" in result.stderr
 
 

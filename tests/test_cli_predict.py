@@ -65,7 +65,7 @@ def test_new_samples_are_measured_against_the_clusters(tmp_path):
     assert distant["distance"] > 3 * known["distance"]
     assert known["cluster"] != known["second_cluster"]
     assert -1 <= distant["silhouette"] <= 1
-    assert (blank["cluster"], blank["distance"], blank["silhouette"]) == (-1, None, None)
+    assert blank == {"id": "blank", "cluster": -1, "distance": None, "second_cluster": -1, "silhouette": None}
     assert "1 of 3 samples have no observed value" in ended.stderr
 
 

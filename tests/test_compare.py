@@ -310,11 +310,11 @@ def assert_one_line(result, *words):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("-k", 13), ("n_clusters", "12")),
+        (("-k", 13), ("-k must be", "12")),
         (("-k", 2, "--methods", "wrad"), ("'wrad'", "Did you mean 'ward'?")),
         (("-k", 2, "--truth", "tisue"), ("'tisue'", "Did you mean 'tissue'?")),
         (("-k", 2, "--id", "nobody"), ("'nobody'", "Its columns are a, b")),
-        (("-k", 2, "--jobs", 0), ("n_jobs",)),
+        (("-k", 2, "--jobs", 0), ("--jobs must be",)),
         (("-k", 2, "--metric", "nonsense"), ("nonsense",)),
     ],
 )

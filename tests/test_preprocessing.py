@@ -25,9 +25,16 @@ RAW = COUNTS + 0.5
 CELLS = np.random.default_rng(1).poisson(0.4, (9, 40)) * np.array([1, 2, 3, 1, 4, 2, 9, 1, 1])[:, None]
 
 
+def total_of(counts):
+    """The total to which samples are scaled, by the formula in the docstring."""
+    totals = counts.sum(axis=1)
+    factors = totals / np.median(totals)
+    low, high = np.percentile(factors, [5, 95])
+    return np.median(totals) / max(1, 1 / low - 1 / high)
+
+
 def by_size(counts):
-    totals = counts.sum(axis=1, keepdims=True)
-    return counts * (np.median(totals) / totals)
+    return counts * (total_of(counts) / counts.sum(axis=1, keepdims=True))
 
 
 @parametrize_with_checks([ExpressionScaler(), ExpressionScaler(log=False)])
@@ -127,7 +134,8 @@ def cells(seed=0, depth=0.8, n=150, p=300):
 def test_counts_of_cells_are_divided_by_size_factors_and_logged_and_nothing_else():
     scaler = ExpressionScaler().fit(CELLS)
     assert (scaler.log_, scaler.clip_, scaler.center_) == (True, False, False)
-    assert scaler.total_ == np.median(CELLS.sum(axis=1))
+    assert scaler.total_ == pytest.approx(total_of(CELLS), rel=1e-12)
+    assert scaler.total_ < np.median(CELLS.sum(axis=1))
     np.testing.assert_allclose(scaler.transform(CELLS), np.log2(1 + by_size(CELLS)), rtol=1e-12)
 
 
@@ -156,8 +164,9 @@ def test_a_new_cell_alone_has_the_values_that_it_had_in_fit():
 def test_the_total_of_a_cell_with_missing_values_is_estimated_from_the_others():
     table = np.where(np.arange(40) % 2, np.nan, np.repeat(CELLS[:, :20], 2, axis=1))
     scaler = ExpressionScaler().fit(table)
-    assert scaler.total_ == 2 * np.median(CELLS[:, :20].sum(axis=1))
-    np.testing.assert_allclose(scaler.transform(table)[:, ::2], np.log2(1 + by_size(CELLS[:, :20])), rtol=1e-12)
+    assert scaler.total_ == pytest.approx(2 * total_of(CELLS[:, :20]), rel=1e-12)
+    expected = np.log2(1 + by_size(CELLS[:, :20]))
+    np.testing.assert_allclose(scaler.transform(table)[:, ::2], expected, rtol=1e-12)
 
 
 def test_a_cell_without_any_counts_stays_zero(strict):
@@ -201,6 +210,21 @@ def test_clusters_of_cells_do_not_follow_the_sequencing_depth():
     assert max(depths) < 0.1
 
 
+def test_types_of_cells_are_found_also_if_the_sequencing_depth_varies_much_more_than_the_types():
+    # Size factors and log2(1 + x) alone reach .2 on average, and logarithms of scaled samples .5.
+    aris = []
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        kind, level = rng.integers(0, 3, 300), rng.lognormal(0.5, 1.2, 1000)
+        fold = np.ones((3, 1000))
+        for number, marker in enumerate(rng.permutation(1000)[:118]):
+            fold[number % 3, marker] = 2.0
+        mean = rng.lognormal(0, 0.8, (300, 1)) * level * fold[kind]
+        counts = rng.poisson(mean * rng.gamma(2.0, 0.5, mean.shape))
+        aris.append(adjusted_rand_index(kind, expression_clustering(3).fit(counts)[-1].labels_))
+    assert np.mean(aris) > 0.75
+
+
 def test_a_cell_predicted_alone_gets_the_label_it_had_among_others():
     counts, _ = cells(0, 0.5)
     for table in (counts, sp.csr_array(counts), pd.DataFrame(counts).add_prefix("gene")):
@@ -231,8 +255,16 @@ def test_new_samples_may_be_sparse_where_those_of_fit_were_dense():
 
 
 WORDS = {
-    "counts of cells": (CELLS, ["counts", "size factor", "log2(1 + x)"], ["centered", "unchanged", "negative"]),
-    "other counts": (COUNTS, ["counts", "size factor", "log2(1 + x)", "centered and scaled"], ["unchanged"]),
+    "counts of cells": (
+        CELLS,
+        ["counts", "size factor, to a total of", "log2(1 + x)"],
+        ["centered", "unchanged", "negative"],
+    ),
+    "other counts": (
+        COUNTS,
+        ["counts", "size factor, to a total of", "log2(1 + x)", "centered and scaled"],
+        ["unchanged"],
+    ),
     "intensities": (RAW, ["log2(1 + x)", "centered and scaled"], ["counts", "size factor"]),
     "logarithms": (np.log1p(RAW), ["each sample was centered and scaled"], ["log2", "counts"]),
     "normalized cells": (sp.csr_array(np.log1p(CELLS)), ["left unchanged"], ["log2", "centered"]),
@@ -306,9 +338,7 @@ def test_sparse_counts_get_one_total_and_logarithms_and_stay_sparse(make):
     scaled = ExpressionScaler().fit_transform(make(cells))
     assert sp.issparse(scaled)
     assert scaled.nnz == np.count_nonzero(cells)
-    totals = cells.sum(axis=1)
-    expected = np.log2(1 + cells / totals[:, None] * np.median(totals))
-    np.testing.assert_allclose(scaled.toarray(), expected)
+    np.testing.assert_allclose(scaled.toarray(), np.log2(1 + by_size(cells)))
 
 
 def test_the_total_of_sparse_counts_does_not_depend_on_their_precision():

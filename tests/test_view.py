@@ -179,10 +179,14 @@ def test_columns_are_described_as_they_are_read():
     frame = pd.DataFrame({"n": [1.5, np.nan, 2.0, 1.5], "word": ["a", "b", None, "a"], "on": [True, False, True, True]})
     frame["grade"] = pd.Categorical(["low", "high", "mid", "low"], ["low", "mid", "high"], ordered=True)
     told = {each.pop("name"): each for each in describe_columns(frame, list(frame.columns))}
-    assert told["n"] == {"compared by": "squared difference", "values": 2, "missing": 0.25, "example": "1.5"}
-    assert told["word"] == {"compared by": "same level or not", "values": 2, "missing": 0.25, "example": "a"}
-    assert told["on"]["compared by"] == "same level or not"
-    assert told["grade"] == {"compared by": "distance of ranks", "values": 3, "missing": 0.0, "example": "low"}
+    keys = ("type", "metric", "compared by", "values", "missing", "example", "problem")
+    expected = {
+        "n": ("numbers", "sqeuclidean", "squared difference", 2, 0.25, "1.5", ""),
+        "word": ("levels", "hamming", "same level or not", 2, 0.25, "a", ""),
+        "on": ("true or false", "hamming", "same level or not", 2, 0.0, "True", ""),
+        "grade": ("ordered levels", "ordinal", "distance of ranks", 3, 0.0, "low", ""),
+    }
+    assert told == {name: dict(zip(keys, each, strict=True)) for name, each in expected.items()}
     (function,) = describe_columns(X[:, :1], ["x"], metric={"x": lambda x, y: abs(x - y)})
     assert function["compared by"] == "a function"
 

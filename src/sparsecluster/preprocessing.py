@@ -13,7 +13,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ._blocks.collections import Collection, is_collection, mapped, reduced
-from ._data.amounts import joined_rows, joined_values, scaled_samples, skewness, totals_of, values_seen
+from ._data.amounts import joined_rows, joined_values, scaled_samples, scaled_total, skewness, totals_of, values_seen
 from ._utils.checks import check_bool
 from .methods._large import given_names
 from .methods._validation import refuse_words
@@ -33,14 +33,16 @@ class ExpressionScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     Samples differ in their total amount of measured material. What is done about it depends on the values:
 
-    - Counts of reads or molecules, which are whole numbers of at least 0: each sample is divided by its size factor,
-      which is its total over the median total of all samples, and then transformed by log2(1 + x). If most of them are
-      zero, as usual for single cells, this is all. Otherwise, as usual for bulk samples, each sample is then scaled to
-      mean 0 and variance 1.
+    - Counts of reads or molecules, which are whole numbers of at least 0: each sample is divided by its size factor s,
+      which is its total over the median total of all samples, and then transformed by log2(1 + x / c). The constant
+      c = max(1, 1 / s_low - 1 / s_high), where s_low and s_high are the 5th and the 95th percentile of the size
+      factors, keeps the logarithms of samples with small totals from being larger on average [1]_. If most of the
+      counts are zero, as usual for single cells, this is all. Otherwise, as usual for bulk samples, each sample is then
+      scaled to mean 0 and variance 1.
     - Raw intensities: they are transformed by log2(1 + x), and each sample is scaled to mean 0 and variance 1.
     - Values that are logarithms already: each sample is scaled to mean 0 and variance 1.
-    - A sparse matrix stays sparse. Its samples are divided by their size factors and transformed by log2(1 + x) if its
-      values are counts. If they are not, they have been normalized already and are left unchanged.
+    - A sparse matrix stays sparse. If its values are counts, they are treated as those of single cells. If they are
+      not, they have been normalized already and are left unchanged.
 
     Missing values stay missing. The total of a sample with missing values is that of its observed values, times the
     number of columns over the number of observed values.
@@ -61,13 +63,19 @@ class ExpressionScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     clip_ : bool
         Whether negative values are set to 0.
     total_ : float or None
-        Median total of the samples, to which each sample is scaled if the values are counts; None otherwise.
+        Total to which each sample is scaled if the values are counts: the median total of all samples over c. None
+        otherwise.
     center_ : bool
         Whether each sample is scaled to mean 0 and variance 1.
     n_features_in_ : int
         Number of columns seen during `fit`.
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Names of the columns seen during `fit`. Defined only if X has column names that are all strings.
+
+    References
+    ----------
+    .. [1] A. Lun, "Overcoming systematic errors caused by log-transformation of normalized single-cell RNA sequencing
+       data", bioRxiv 404962, 2018.
 
     Examples
     --------
@@ -126,8 +134,7 @@ class ExpressionScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
                 "logarithms already."
             )
         is_counts = self.log_ and (seen.is_sparse or is_whole)
-        totals = seen.totals[seen.totals > 0]
-        self.total_ = None if not is_counts else float(np.median(totals)) if totals.size else 1.0
+        self.total_ = scaled_total(seen.totals) if is_counts else None
         self.center_ = bool(not seen.is_sparse and not (is_counts and is_mostly_zero))
         return self
 
@@ -212,10 +219,11 @@ class ExpressionScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         'each sample was centered and scaled'
         """
         check_is_fitted(self)
-        size = "the values are counts, so each sample was divided by its size factor (its total over the median total"
+        total = self.total_ or 0.0
+        size = f"each sample was divided by its size factor, to a total of {total:,.{0 if total > 100 else 2}f}"
         steps = {
             "negative values were set to 0": self.clip_,
-            f"{size}, {self.total_ or 0.0:,.6g})": self.total_ is not None,
+            f"the values are counts, so {size}": self.total_ is not None,
             "the values were transformed by log2(1 + x)": self.log_,
             "each sample was centered and scaled": self.center_,
         }

@@ -101,3 +101,21 @@ def scaled_samples(table: Floats) -> Floats:
     table = table - np.where(seen, table, 0.0).sum(axis=1, keepdims=True) / counts
     spread = np.sqrt((np.where(seen, table, 0.0) ** 2).sum(axis=1, keepdims=True) / counts)
     return np.asarray(table / np.where(spread > 0, spread, 1.0))
+
+
+# The percentiles of the size factors that stand for small and large ones.
+SMALL, LARGE = 5.0, 95.0
+
+
+def scaled_total(totals: Floats) -> float:
+    """Return the total to which the samples are scaled, given their own totals, of shape (n_samples,).
+
+    >>> scaled_total(np.array([100.0, 100.0, 0.0])), round(scaled_total(np.array([50.0, 100.0, 400.0])), 1)
+    (100.0, 64.6)
+    """
+    totals = totals[totals > 0]
+    if not totals.size:
+        return 1.0
+    median = float(np.median(totals))
+    low, high = np.percentile(totals, [SMALL, LARGE]) / median
+    return median / max(1.0, float(1.0 / low - 1.0 / high))

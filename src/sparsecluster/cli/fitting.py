@@ -118,9 +118,7 @@ def fit_table(estimator: Any, table: Loaded | Parts, preset: str | None, alterna
     found, reading, told, journal = _fitted(estimator, prepared(held.pop(), preparation))
     found = chosen(found, alternative)
     view = inspect(found, reading, table.ids, table.names)
-    of_table = reading.for_clusters(found.n_clusters_).notes
-    warned = [each for each in told if each not in of_table]
-    notes += [each for each in told if each in of_table]
+    warned = [each for each in told if each not in view.notes]
     made = Fitted(found, view, notes, journal, table.truth, preparation, reading, forms=table.forms, warned=warned)
     return made._replace(alternative=alternative)
 
@@ -175,7 +173,7 @@ def summary_of(fitted: Fitted, data: Sequence[str], request: Request) -> dict[st
     result = summarize(
         fitted.view,
         title=title if fitted.alternative is None else f"{title}: alternative {fitted.alternative}",
-        notes=list(map(in_options, fitted.notes)),
+        notes=fitted.notes,
         command=command_of(data),
         assessment=fitted.evidence,
         truth=fitted.truth,
@@ -184,5 +182,6 @@ def summary_of(fitted: Fitted, data: Sequence[str], request: Request) -> dict[st
     )
     # A table in parts has no code, not even that of an estimator: this would not name the files.
     result["settings"]["python"] = python
-    result["warnings"] = list(map(in_options, result["warnings"]))
+    for key in ("warnings", "notes"):
+        result[key] = list(map(in_options, result[key]))
     return result

@@ -49,7 +49,7 @@ SPELLINGS = re.compile(
     rf"|(?P<data>(?<!\w){QUOTED})"  # what the user wrote, which stays as it is
     rf"|(?P<method>{'|'.join(map(re.escape, METHODS))})"
     rf"""|(?<![-\w])(?P<set>{"|".join(OPTIONS)})=(?P<value>"[^"]*"|{QUOTED}|\w+(?:[.\-]\w+)*)"""
-    rf"|(?<![-\w])(?P<name>{'|'.join(OPTIONS)})(?= (?:must|names|as a share|requires)\b)"
+    rf"|(?<![-\w])(?P<name>{'|'.join(OPTIONS)})(?= (?:must|names|as a share|requires|asks)\b)"
 )
 
 

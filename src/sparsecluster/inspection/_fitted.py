@@ -95,6 +95,7 @@ def inspect(
     named: dict[str, Any] = {
         "ids": view.ids if ids is None else tuple(map(str, ids)),
         "names": view.names if names is None else tuple(map(str, names)),
+        "notes": X.for_clusters(view.n_clusters).notes if isinstance(X, Reading) else (),
     }
     return replace(view, **named, alternatives=tuple(replace(each, **named) for each in view.alternatives))
 
@@ -123,7 +124,7 @@ def inspect_sample(estimator: Fitted, sample: Reading, names: Sequence[Any] | No
     view = inspect(shown, sample, ids, names)
     sizes = [each._kept.sizes for each in (estimator, *(each.estimator for each in alternatives))]
     others = [replace(each, all_sizes=own) for each, own in zip(view.alternatives, sizes[1:], strict=True)]
-    return replace(view, all_sizes=sizes[0], alternatives=tuple(others))
+    return replace(view, all_sizes=sizes[0], alternatives=tuple(others), notes=())
 
 
 def _with_labels_of(estimator: Any, sample: Reading) -> Any:

@@ -141,10 +141,11 @@ def places_among(labels: Subset, placed: Placed | None, memberships: Floats | No
     if memberships is not None:
         others = memberships.copy()
         np.put_along_axis(others, memberships.argmax(axis=1)[:, None], -1.0, axis=1)
-        return Places(labels, second=_unless(labels == OUTLIER, others.argmax(axis=1)), memberships=memberships)
+        second = np.where(labels == OUTLIER, OUTLIER, others.argmax(axis=1))
+        return Places(labels, second=second, memberships=memberships)
     if placed is None:
         return Places(labels)
-    return Places(labels, placed.distance, _unless(np.isnan(placed.distance), placed.second), placed.silhouette)
+    return Places(labels, *placed)
 
 
 def places_by(squared: Floats, labels: Subset) -> Placed:
@@ -154,6 +155,7 @@ def places_by(squared: Floats, labels: Subset) -> Placed:
     others = squared.copy()
     others[inside, labels[inside]] = np.inf
     second, b = others.argmin(axis=1), np.sqrt(others.min(axis=1))
+    second[np.isnan(b)] = OUTLIER
     a = b.copy()
     a[inside] = np.sqrt(squared[inside, labels[inside]])
     silhouette = (b - a) / np.maximum(np.maximum(a, b), np.finfo(float).tiny)
@@ -175,11 +177,6 @@ def _own(memberships: Floats | None, labels: Subset) -> Floats | None:
         return None
     own = np.take_along_axis(memberships, np.maximum(labels, 0)[:, None], axis=1)[:, 0]
     return np.where(labels == OUTLIER, np.nan, own)
-
-
-def _unless(unknown: npt.NDArray[np.bool_], clusters: Subset) -> Subset:
-    """Return clusters, and -1 for those that are unknown."""
-    return np.where(unknown, OUTLIER, clusters)
 
 
 def _rounded(values: npt.NDArray[Any]) -> npt.NDArray[Any]:

@@ -89,6 +89,8 @@ class View:
         Mean, median or most common level of each column in each cluster, in the units of the data.
     n_left_out : int
         Number of columns that were not used because they are constant or missing too often.
+    notes : tuple of str
+        Decisions made when the table was read, such as columns that are left out; only if a `Reading` was given.
     curves : dict of str to TuningCurve
         Tuning curves by the name of the attribute; empty if nothing was tuned.
     criterion : float or None
@@ -126,6 +128,7 @@ class View:
     standardize: bool = True
     centers: npt.NDArray[Any] | None = None
     n_left_out: int = 0
+    notes: tuple[str, ...] = ()
     curves: dict[str, TuningCurve] = field(default_factory=dict)
     criterion: float | None = None
     outlier_scores: Floats | None = None

@@ -78,14 +78,14 @@ def read_blocks(
             return
         rest, names = blocks.rest(), [str(each) for each in blocks.names]
         numbers = {names[place]: place for place in rest.places}
-        asked = Asked(id_column, None, drop, keep, dates)
-        if len(set(names)) < len(names) or id_column in numbers or not {*drop} <= {*names} - {id_column}:
+        asked = Asked(id_column, None, drop, keep, dates).among(names)
+        if len(set(names)) < len(names) or id_column in numbers or not {*asked.drop} <= {*names} - {id_column}:
             # Whatever is unusual is told by `read_table`.
             yield None
             return
         known, notes = known_columns(like), list(blocks.notes)
         asked = checked_columns(asked, names, origin.name, known)
-        dated = {*asked_forms(dates, ignore_name, names), *(known.forms if known else ())}
+        dated = {*asked_forms(asked.dates, ignore_name, names), *(known.forms if known else ())}
         if dated & {*numbers}:
             yield None
             return

@@ -214,9 +214,11 @@ def warnings_of(result: dict[str, Any]) -> list[str]:
             "The gap statistic is not larger than its standard error: permuted data cluster about as well. There may "
             "be no clusters, or another number of clusters."
         )
-    kept_out = result["features"]["constant"]
-    if kept_out:
-        words = "1 feature is constant or nearly always missing, and was" if kept_out == 1 else (
-            f"{kept_out:,} features are constant or nearly always missing, and were")  # fmt: skip
-        found.append(f"{words} left out of the clustering.")
     return found
+
+
+def left_out(count: int) -> list[str]:
+    """Return a note on features that were not used, if there are any."""
+    words = "1 feature is constant or nearly always missing, and was" if count == 1 else (
+        f"{count:,} features are constant or nearly always missing, and were")  # fmt: skip
+    return [f"{words} left out of the clustering."] if count else []

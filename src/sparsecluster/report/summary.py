@@ -23,7 +23,7 @@ from ._numbers import rounded
 from ._pictures import pictures, profiles
 from ._trust import assessed, drawn
 from ._truth import compared
-from ._words import lead, sentences, warnings_of
+from ._words import lead, left_out, sentences, warnings_of
 
 # The largest numbers of features, samples and sizes in a page. The page says so if there are more.
 MOST_FEATURES, MOST_SAMPLES, MOST_DRAWN_SAMPLES, MOST_DRAWN_FEATURES, MOST_SIZES = 3000, 2000, 300, 50, 600
@@ -107,7 +107,7 @@ def summarize(
         "projection": _projection(view),
         "clusterings": _clusterings(view),
         "settings": _settings(view, command, python),
-        "notes": list(notes),
+        "notes": [*notes, *(view.notes or left_out(view.n_left_out))],
         "assessment": assessment and assessed(assessment, k_was_chosen="n_clusters_curve_" in view.curves),
         "trust": assessment and drawn(assessment, view),
     }
