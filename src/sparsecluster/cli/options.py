@@ -13,8 +13,8 @@ Parts = Annotated[
     list[str],
     typer.Argument(
         help="Table: CSV, TSV, Parquet, Feather, Excel, NumPy, H5AD or MTX, a folder or HDF5 file of 10x Genomics; - "
-        "for standard input. Several files, another folder or a pattern such as 'part-*.parquet' are parts of one table: "
-        "Parquet, CSV or Zarr."
+        "for standard input. Several files, another folder or a pattern such as 'part-*.parquet' are parts of one "
+        "table: Parquet, CSV or Zarr."
     ),
 ]
 Id = Annotated[str | None, typer.Option("--id", metavar="COLUMN", help="Column with the names of the rows.")]
