@@ -89,7 +89,8 @@ def test_what_a_fit_would_refuse_is_said_of_its_column(tmp_path, content):
     assert columns["b"]["why"].startswith("It holds")
 
 
-def test_names_are_printed_as_they_are(tmp_path):
+def test_names_are_printed_as_they_are(tmp_path, monkeypatch):
+    monkeypatch.delenv("COLUMNS", raising=False)
     (tmp_path / "table.csv").write_text(STRANGE)
     words = done("-", given=STRANGE)
     assert words.startswith("20 samples, ")
@@ -97,7 +98,8 @@ def test_names_are_printed_as_they_are(tmp_path):
     assert re.search(r"rare +left out +numbers +squared difference +1 +95%", words)
 
 
-def test_long_names_are_whole_without_a_terminal_and_fold_on_a_narrow_one(tmp_path):
+def test_long_names_are_whole_without_a_terminal_and_fold_on_a_narrow_one(tmp_path, monkeypatch):
+    monkeypatch.delenv("COLUMNS", raising=False)
     name = "expression of a gene with a very long name indeed " * 4
     frame = pd.DataFrame(np.random.default_rng(0).normal(size=(10, 2)), columns=[name.strip(), "b"])
     frame.to_csv(tmp_path / "t.csv", index=False)

@@ -249,17 +249,17 @@ def test_a_fit_of_another_table_begins_anew(table, tmp_path, monkeypatch):
 def test_an_interrupted_comparison_runs_only_the_methods_that_are_left(table, tmp_path, monkeypatch):
     ran, compared = [], compare._compared
 
-    def interrupted(name, *args):
+    def interrupted(make, name, *args):
         if len(ran) == 2:
             raise KeyboardInterrupt
         ran.append(name)
-        return compared(name, *args)
+        return compared(make, name, *args)
 
     command = ["compare", str(table), "-k", "3", "--methods", "ward,kmeans++,sas", "--out", str(tmp_path / "out")]
     monkeypatch.setattr(compare, "_compared", interrupted)
     assert CliRunner().invoke(app, command).exit_code == 130
     assert not (tmp_path / "out").exists()
-    monkeypatch.setattr(compare, "_compared", lambda name, *args: ran.append(name) or compared(name, *args))
+    monkeypatch.setattr(compare, "_compared", lambda *args: ran.append(args[1]) or compared(*args))
     assert CliRunner().invoke(app, command).exit_code == 0
     assert ran == ["ward", "kmeans++", "sas"]
     assert "sas" in (tmp_path / "out" / "comparison.csv").read_text()

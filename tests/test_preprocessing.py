@@ -15,7 +15,7 @@ from sparsecluster import (
     expression_clustering,
     rand_index,
 )
-from sparsecluster.preprocessing import looks_like_counts
+from tests.helpers.cells import cells
 
 DEPTH = np.array([1, 3, 10, 1, 5, 2, 8, 4])[:, None]
 COUNTS = np.random.default_rng(0).poisson(30, (8, 6)) * DEPTH
@@ -121,14 +121,6 @@ def test_raw_intensities_below_the_background_count_as_zero():
 
 
 # ---------------------------------------------------------------- counts
-
-
-def cells(seed=0, depth=0.8, n=150, p=300):
-    """Counts of three types of cells, of which all but one value in five are zero, and the types."""
-    rng = np.random.default_rng(seed)
-    kind = np.sort(rng.choice(3, n, p=[0.5, 0.3, 0.2]))
-    level = 0.3 * rng.lognormal(0, 1, p) * np.where(np.arange(p) // 12 == kind[:, None], 8.0, 1.0)
-    return rng.poisson(level * rng.lognormal(0, depth, (n, 1))), kind
 
 
 def test_counts_of_cells_are_divided_by_size_factors_and_logged_and_nothing_else():
@@ -277,56 +269,6 @@ def test_what_is_done_is_told_in_words(kind):
     words = ExpressionScaler().fit(table).describe()
     assert all(each in words for each in told)
     assert not any(each in words for each in untold)
-
-
-# ---------------------------------------------------------------- tables that need a preset
-
-
-def frame_of(X):
-    return pd.DataFrame(X).add_prefix("gene")
-
-
-@pytest.mark.parametrize("make", [np.asarray, frame_of, sp.csr_matrix, sp.csc_array, lambda X: X.astype(np.float32)])
-def test_tables_of_counts_look_like_counts(make):
-    counts, _ = cells(p=600)
-    rng = np.random.default_rng(0)
-    bulk = rng.poisson(rng.lognormal(4, 1.5, 600) * rng.lognormal(0, 0.3, (40, 1)))
-    assert looks_like_counts(make(counts))
-    assert looks_like_counts(make(bulk))
-
-
-def test_missing_values_do_not_hide_counts():
-    counts = cells(p=600)[0].astype(float)
-    counts[::3, ::5] = np.nan
-    assert looks_like_counts(counts)
-
-
-RNG = np.random.default_rng(0)
-WIDE = cells(p=600)[0]
-OTHERS = {
-    "answers of a survey": RNG.integers(0, 6, (80, 600)),
-    "answers that are mostly zero": RNG.binomial(5, 0.1, (80, 600)),
-    "ratings from 0 to 10": RNG.integers(0, 11, (80, 600)),
-    "zeros and ones": np.eye(600)[RNG.integers(0, 600, 80)],
-    "true and false": RNG.random((80, 600)) < 0.1,
-    "pixels": np.where(RNG.random((80, 784)) < 0.8, 0, RNG.integers(0, 256, (80, 784))),
-    "few columns": WIDE[:, :499],
-    "logarithms": np.log1p(WIDE),
-    "some below zero": WIDE - 1,
-    "equal totals": np.array([RNG.permutation(WIDE[0]) for _ in range(80)]),
-    "words in a column": frame_of(WIDE).assign(tissue="skin"),
-    "words only": np.array([["a"] * 600] * 3),
-    "categories": frame_of(RNG.integers(0, 9, (80, 600))).astype("category"),
-    "nothing but zeros": np.zeros((80, 600)),
-    "nothing but missing values": np.full((80, 600), np.nan),
-    "no samples": np.zeros((0, 600)),
-    "a row": np.arange(600),
-}
-
-
-@pytest.mark.parametrize("kind", OTHERS)
-def test_other_tables_do_not_look_like_counts(kind, strict):
-    assert not looks_like_counts(OTHERS[kind])
 
 
 # ---------------------------------------------------------------- sparse matrices

@@ -240,7 +240,7 @@ def test_a_model_takes_the_rows_of_every_format(tmp_path, fitted, given):
     WRITE[given](FEW, new)
     ran = CliRunner().invoke(app, ["predict", str(model), str(new)])
     assert ran.exit_code == 0, ran.output
-    labels = [int(line.rpartition(",")[2]) for line in ran.stdout.split()[1:]]
+    labels = [int(line.split(",")[1]) for line in ran.stdout.split()[1:]]
     assert labels == estimator.labels_[FEW.index].tolist()
 
 

@@ -112,7 +112,7 @@ def _describe_one(X: Any, a: int, name: str, asked: Any) -> dict[str, Any]:
     type_ = _type_of(content, kind)
     if type_ == "true or false" and example in ("0", "1"):
         example = str(example == "1")
-    return _entry(name, type_, kind, n_values, 1 - seen / n, example, problem)
+    return _entry(name, type_, kind, n_values, (n - seen) / n, example, problem)
 
 
 def as_example(value: Any) -> str:
