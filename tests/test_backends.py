@@ -68,7 +68,8 @@ def test_processes_that_the_user_asks_for_run_the_tasks(backend):
 
 def test_the_limit_of_one_thread_holds_until_the_last_has_left():
     def most():
-        return max(each["num_threads"] for each in threadpool_info())
+        # SciPy lists its reader of matrices as well, which is not used while ours are at work.
+        return max(each["num_threads"] for each in threadpool_info() if each["user_api"] in ("openmp", "blas"))
 
     threads = []
     inside, leave = threading.Event(), threading.Event()
