@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 # The number of columns that `info` lists, and of names in a line; the length at which values are truncated.
 MOST_SHOWN, MOST_NAMED, MOST_LETTERS = 40, 5, 60
+# The number of values that are looked at together.
+VALUES_AT_A_TIME = 2**20
 # What is said of a number of different values that is not exact.
 COUNTED = {"more": "more than ", "least": "at least "}
 
@@ -177,8 +179,9 @@ def is_asked(other: Other) -> bool:
 def as_used(column: dict[str, Any], advised: str | None = None) -> dict[str, Any]:
     """Return the description of a feature with its use, the reason, and advice."""
     problem = column["problem"]
-    why, _, advice = in_options(problem).partition(". ")
-    if not problem:
+    if problem:
+        why, _, advice = in_options(problem).partition(". ")
+    else:
         # What is advised is to compare numbers as categories.
         is_open = column["metric"] == "sqeuclidean"
         why = USED.get(column["type"], f"It holds {column['type']}.")
@@ -215,11 +218,17 @@ def about_values(X: Any, preset: str | None) -> list[str]:
     share = np.count_nonzero(values) / max(1, X.shape[0] * X.shape[1])
     kind = "a sparse matrix" if is_sparse else "a dense table"
     notes.append(f"The table is {kind}, in which {share:.1%} of the values are not zero.")
-    known = values[np.isfinite(values)]
-    if known.size and known.min() >= 0 and (known == np.round(known)).all():
+    low, high, is_whole = np.inf, -np.inf, True
+    # A few rows at a time, because there may be very many.
+    for some in np.array_split(values, max(1, values.size // VALUES_AT_A_TIME)):
+        known = some[np.isfinite(some)]
+        if known.size:
+            low, high = min(low, known.min()), max(high, known.max())
+            is_whole = is_whole and bool((known == np.round(known)).all())
+    if low >= 0 and is_whole and low <= high:
         notes.append("All values are whole numbers of at least 0, like counts.")
-    elif known.size:
-        notes.append(f"The values are no counts: they are between {known.min():.4g} and {known.max():.4g}.")
+    elif low <= high:
+        notes.append(f"The values are no counts: they are between {low:.4g} and {high:.4g}.")
     try:
         return [*notes, *preset_of(preset, X)[1]]
     except (ValueError, TypeError) as error:

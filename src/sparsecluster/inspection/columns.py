@@ -19,6 +19,8 @@ from .view import BLOCK_VALUES
 MOST_COUNTED = 10_000
 # Dissimilarities for which columns of numbers stay numbers.
 OF_NUMBERS = ("auto", "sqeuclidean", "manhattan", "euclidean")
+# Types of pandas that are surely numbers.
+PLAIN = {"float32", "float64", "int64"}
 # Why a column would not be used.
 CONSTANT, EMPTY = "All its values are the same.", "It has no values."
 RARE = "It is observed in too few samples."
@@ -67,6 +69,9 @@ def describe_columns(X: Any, names: Sequence[str], metric: Metric = "auto") -> l
 
 def _columns_of_numbers(X: Any) -> list[int]:
     """The places of the columns of a table whose type is that of numbers."""
+    # There may be very many columns, and it takes long to look at the type of each.
+    if hasattr(X, "iloc") and set(map(str, set(X.dtypes))) <= PLAIN:
+        return list(range(X.shape[1]))
     frame = as_frame(X)
     if frame is None:
         return list(range(X.shape[1])) if X.dtype.kind in "fiu" else []

@@ -46,8 +46,8 @@ OWNERS = among(
 NUMBERS = among("no nr num number nummer")
 # Words of names whose whole numbers are codes: they name something rather than measure it.
 CODES = SURE | among("code codes zip zipcode postcode plz fips")
-# Names without any of these words need no closer look; there may be very many.
-TELLING = re.compile("|".join(sorted(SURE | COUNTING | NUMBERS | CODES)), re.IGNORECASE)
+# Names without any of these words need no closer look, unless they have no letters, such as "#". There may be many.
+TELLING = re.compile("|".join([*sorted(SURE | COUNTING | NUMBERS | CODES), r"^\W*$"]), re.IGNORECASE)
 # The name of the first column of a text file without a header, and the fewest rows that make a count of them telling.
 FIRST_NAME, LEAST_COUNTED = "x0", 10
 # More different values than this are no codes of a category.
@@ -180,7 +180,7 @@ def decide(names: Sequence[str], look: Callable[[str], Any], text: Iterable[str]
         if name in words:
             if is_like_names(look(name)):
                 (categories if name in kept else like_names).append(name)
-        elif name in kept:
+        elif name in kept or (name != first and not TELLING.search(name)):
             continue
         elif numbers_rows(name, first_column=name == first, values=look):
             numbering.append(name)
@@ -260,10 +260,9 @@ def says_id(name: str) -> bool:
 def may_count(name: str, first_column: bool) -> bool:
     """Whether a name fits a column that counts the rows."""
     if not TELLING.search(name):
-        # Such as "#".
-        return not re.search(r"\w", name) or (first_column and name == FIRST_NAME)
+        return first_column and name == FIRST_NAME
     words = words_of(name)
-    return bool(words) and (words[-1] in COUNTING or words[0] == "unnamed" or says_id(name))
+    return not words or words[-1] in COUNTING or words[0] == "unnamed" or says_id(name)
 
 
 # ---------------------------------------------------------------- values
