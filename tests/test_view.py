@@ -238,3 +238,16 @@ def test_color_blind_readers_tell_the_colors_apart(sight):
     seen = [in_lab(np.clip(np.asarray(sight) @ linear(color), 1e-4, 1.0)) for color in COLORS]
     # Ten times what can just be noticed.
     assert min(np.linalg.norm(one - other) for one, other in combinations(seen, 2)) > 10
+
+
+def test_notes_on_a_matrix_name_its_columns_as_they_are_named_beside_it():
+    values = np.random.default_rng(0).normal(size=(20, 4))
+    values[:, 2] = 7.0
+    for table in (values, sp.csr_array(values)):
+        estimator = SASClustering(2, n_features_to_select=2)
+        reading = estimator.read(table)
+        with pytest.warns(UserWarning, match="'x2'"):
+            estimator.fit(reading)
+        assert inspect(estimator, reading, names=["CD4", "CD8", "it's", "x1"]).notes == (
+            '1 column is constant and will not be used: "it\'s".',
+        )

@@ -118,7 +118,8 @@ def fit_table(estimator: Any, table: Loaded | Parts, preset: str | None, alterna
     found, reading, told, journal = _fitted(estimator, prepared(held.pop(), preparation))
     found = chosen(found, alternative)
     view = inspect(found, reading, table.ids, table.names)
-    warned = [each for each in told if each not in view.notes]
+    of_table = reading.for_clusters(found.n_clusters_).notes
+    warned = [each for each in told if each not in of_table]
     made = Fitted(found, view, notes, journal, table.truth, preparation, reading, forms=table.forms, warned=warned)
     return made._replace(alternative=alternative)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
@@ -13,10 +14,12 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from .._data.kinds import Dissimilarity
+from .._data.names import DefaultNames
 from .._data.profiles import Profiles
 from .._data.reading import Reading, TableReader
 from .._search.curve import TuningCurve
 from .._utils.arrays import Floats, Subset
+from .._utils.text import brief
 from ..methods._validation import checked, names_of
 from .places import squared_distances
 from .view import View
@@ -28,6 +31,10 @@ class Fitted(Protocol):
     labels_: Any
     support_: Any
     feature_scores_: Any
+
+
+# The name in a note of a column that has no name of its own.
+DEFAULT_NAME = re.compile(r"'x(\d+)'")
 
 
 class Encoded(NamedTuple):
@@ -95,9 +102,17 @@ def inspect(
     named: dict[str, Any] = {
         "ids": view.ids if ids is None else tuple(map(str, ids)),
         "names": view.names if names is None else tuple(map(str, names)),
-        "notes": X.for_clusters(view.n_clusters).notes if isinstance(X, Reading) else (),
+        "notes": _notes(X, view.n_clusters, names) if isinstance(X, Reading) else (),
     }
     return replace(view, **named, alternatives=tuple(replace(each, **named) for each in view.alternatives))
+
+
+def _notes(reading: Reading, n_clusters: int, names: Sequence[Any] | None) -> tuple[str, ...]:
+    """Return the notes on a table, in which the columns of a matrix have the names that are given for them."""
+    notes = reading.for_clusters(n_clusters).notes
+    if names is None or not isinstance(reading.names, DefaultNames):
+        return notes
+    return tuple(DEFAULT_NAME.sub(lambda found: brief(str(names[int(found[1])])), note) for note in notes)
 
 
 def inspect_sample(estimator: Fitted, sample: Reading, names: Sequence[Any] | None = None) -> View:
