@@ -8,6 +8,7 @@ import numpy as np
 
 from .._features.features import Coordinates, Pairs, Rows, SeenRows, SparseRows
 from .._kernels.missing import improve_seen, seed_seen
+from .._kernels.moves import LLOYD_PASSES, MOVE_PASSES
 from .._kernels.pairs import improve_pairs, seed_pairs
 from .._kernels.rows import improve_rows, seed_rows
 from .._kernels.sparse import improve_sparse, seed_sparse
@@ -16,10 +17,6 @@ from .clusterer import Clusterer, Needs, Task
 
 Form = Literal["pairs", "rows"]
 
-# A few Lloyd passes come close to an optimum; from there, moves of single samples are better and cost no more.
-LLOYD_PASSES = 3
-# A limit that is not reached in practice: a few tens of passes are the most that have been observed.
-MOVE_PASSES = 1000
 # Two runs whose values differ by less than this share count as equally good.
 SAME = 1e-9
 # A product in the Gram matrix takes about this share of the time of a product in a pass over rows.

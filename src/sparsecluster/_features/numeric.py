@@ -7,7 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Self
 
 import numpy as np
+import numpy.typing as npt
 
+from .._kernels.climbs import climb_rows, sweep_rows
 from .._kernels.objective import between_scores
 from .._kernels.order import shuffle_columns
 from .._kernels.select import take_columns
@@ -160,12 +162,37 @@ class NumericFeatures(Features):
     def scores(self, labels: Labels, n_clusters: int) -> Floats:
         if n_clusters > SUMS_SHARE * self.n_samples:
             return between_scores(self.table, self.total, labels, n_clusters)
+        return updated_scores(self.table, self.total, self.of_all, labels, *self._sums(n_clusters))
+
+    def _sums(self, n_clusters: int) -> tuple[Labels, Floats]:
+        """The labels that were scored last, and their cluster sums; at first, all samples are in the first cluster."""
         last = self._last
         if last.state is None or len(last.state[1]) != n_clusters:
-            # All samples in the first cluster.
             last.state = np.zeros(self.n_samples, np.int32), np.zeros((n_clusters, self.n_features))
             last.state[1][0] = self.of_all
-        return updated_scores(self.table, self.total, self.of_all, labels, *last.state)
+        return last.state
+
+    def can_climb(self, n_clusters: int, size: int) -> bool:
+        """Whether `climb` and `sweep` may be used: cluster sums can be kept, and copies of the chosen columns."""
+        return n_clusters <= SUMS_SHARE * self.n_samples and self.n_samples * size < LARGE_VALUES
+
+    def climb(self, labels: Labels, n_clusters: int, size: int, max_iter: int) -> tuple[Floats, Subset, Floats]:
+        """Algorithm 1 in one call; see `climb_rows`."""
+        of_table = self.table, self.total, self.of_all
+        climbed: tuple[Floats, Subset, Floats] = climb_rows(
+            *of_table, labels, size, max_iter, *self._sums(n_clusters)
+        )
+        return climbed
+
+    def sweep(
+        self, labels: Labels, n_clusters: int, sizes: Subset, most_kicked: int, max_iter: int, uniforms: Floats
+    ) -> tuple[npt.NDArray[np.int32], Floats]:
+        """Climbs at several sizes in one call; see `sweep_rows`."""
+        of_table = self.table, self.total, self.of_all
+        found: tuple[npt.NDArray[np.int32], Floats] = sweep_rows(
+            *of_table, labels, sizes, most_kicked, max_iter, uniforms, *self._sums(n_clusters)
+        )
+        return found
 
     def likelihood(self, labels: Labels, n_clusters: int, members: Any = 1) -> Likelihood:
         found = super().likelihood(labels, n_clusters, members)

@@ -22,7 +22,7 @@ FAST_SUMS = {"reassoc", "contract", "nsz"}
 
 def kernel(function: F) -> F:
     """Compile `function` at its first call and cache the machine code on disk."""
-    return _compiled(function, fastmath=FAST_SUMS)
+    return _compiled(function, fastmath=FAST_SUMS, error_model="numpy")
 
 
 def step_by_step(function: F) -> F:

@@ -12,6 +12,10 @@ from ._jit import inline
 
 # A move must gain more than this share of the total; otherwise rounding errors could make samples move forever.
 LEAST_GAIN = 1e-12
+# A few Lloyd passes come close to an optimum; from there, moves of single samples are better and cost no more.
+LLOYD_PASSES = 3
+# A limit that is not reached in practice: a few tens of passes are the most that have been observed.
+MOVE_PASSES = 1000
 
 
 @inline

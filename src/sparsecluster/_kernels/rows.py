@@ -20,23 +20,10 @@ from .moves import (
     settle_seed,
 )
 
-
-@inline
-def dot(x, y):
-    """Sum of products."""
-    total = 0.0
-    for a in range(x.size):
-        total += x[a] * y[a]
-    return total
-
-
-@inline
-def weighted_norm(x, weights):
-    """Weighted sum of squares."""
-    total = 0.0
-    for a in range(x.size):
-        total += weights[a] * x[a] * x[a]
-    return total
+# Number of samples whose inner products are computed together.
+BLOCK = 32
+# A move whose gain is surely below this share of the tolerance need not be looked at; the rest is for rounding errors.
+SURELY = 0.5
 
 
 @kernel
@@ -71,53 +58,140 @@ def sum_rows(rows, weights, labels, sums, q, sizes):
             target[a] += row[a]
         sizes[labels[i]] += 1.0
     for c in range(q.size):
-        q[c] = weighted_norm(sums[c], weights)
+        target = sums[c]
+        norm = 0.0
         for a in range(weights.size):
-            sums[c, a] *= weights[a]
+            norm += weights[a] * target[a] * target[a]
+            target[a] *= weights[a]
+        q[c] = norm
+
+
+@kernel
+def link_rows(rows, sums, first, last, link):
+    """Fill link[i, c], the inner product of sample i with the weighted sum of cluster c, for samples in a range."""
+    width = rows.shape[1]
+    i = first
+    # Four samples at a time, so that a cluster sum is read a quarter as often.
+    while i + 4 <= last:
+        row0, row1, row2, row3 = rows[i], rows[i + 1], rows[i + 2], rows[i + 3]
+        for c in range(sums.shape[0]):
+            center = sums[c]
+            total0, total1, total2, total3 = 0.0, 0.0, 0.0, 0.0
+            for a in range(width):
+                total0 += row0[a] * center[a]
+                total1 += row1[a] * center[a]
+                total2 += row2[a] * center[a]
+                total3 += row3[a] * center[a]
+            link[i, c], link[i + 1, c], link[i + 2, c], link[i + 3, c] = total0, total1, total2, total3
+        i += 4
+    while i < last:
+        for c in range(sums.shape[0]):
+            total = 0.0
+            for a in range(width):
+                total += rows[i, a] * sums[c, a]
+            link[i, c] = total
+        i += 1
+
+
+@inline
+def fill_terms(terms, q, sizes, c):
+    """What the gains of moves have in common: those of leaving cluster c and those of joining it."""
+    size = max(sizes[c], 1.0)
+    terms[c, 0] = 1.0 / max(sizes[c] - 1.0, 1.0)
+    terms[c, 1] = q[c] * terms[c, 0] - q[c] / size
+    terms[c, 2] = 1.0 / (sizes[c] + 1.0)
+    terms[c, 3] = q[c] * terms[c, 2] - q[c] / size
+
+
+@inline
+def may_gain(terms, link, own, lengths, paths, seen, i, here, least):
+    """Whether a move of sample i may gain more than `least`, given how far the sums moved since link[i] was seen."""
+    b = i // BLOCK
+    leave = own[i] - 2.0 * (link[i, here] - (paths[here] - seen[b, here]) * lengths[i])
+    most = -np.inf
+    for c in range(paths.size):
+        join = terms[c, 3] + (own[i] + 2.0 * (link[i, c] + (paths[c] - seen[b, c]) * lengths[i])) * terms[c, 2]
+        most = join if c != here and join > most else most
+    return terms[here, 1] + leave * terms[here, 0] + most > least
+
+
+@kernel
+def move_rows(rows, weights, labels, sums, q, sizes, passes):
+    """Move single samples until no move raises J; `sums`, `q` and `sizes` belong to the labels, and follow them.
+
+    The inner products of one pass serve the next ones as well, as in the algorithms of Elkan and Hamerly: while the sum
+    of cluster c moves along a path of length t, link[i, c] changes by at most t times the length of sample i. Samples
+    for which no move can gain anything then need not be looked at, and the moves are the same.
+    """
+    n, width = rows.shape
+    k = q.size
+    link, now, own, lengths = np.empty((n, k)), np.empty(k), np.empty(n), np.empty(n)
+    scale = mean_similarity(q, sizes)
+    for i in range(n):
+        row = rows[i]
+        norm = 0.0
+        for a in range(width):
+            norm += weights[a] * row[a] * row[a]
+        own[i], lengths[i] = norm, np.sqrt(norm)
+        scale += norm
+    tolerance = LEAST_GAIN * scale
+    least = SURELY * tolerance
+    terms, paths, seen = np.empty((k, 4)), np.zeros(k), np.empty((n // BLOCK + 1, k))
+    for c in range(k):
+        fill_terms(terms, q, sizes, c)
+    for number in range(passes):
+        moved = 0
+        for b in range((n + BLOCK - 1) // BLOCK):
+            first, last = b * BLOCK, min(b * BLOCK + BLOCK, n)
+            to_look = number == 0
+            for i in range(first, last):
+                to_look = to_look or may_gain(terms, link, own, lengths, paths, seen, i, labels[i], least)
+            if not to_look:
+                continue
+            link_rows(rows, sums, first, last, link)
+            for c in range(k):
+                seen[b, c] = paths[c]
+            for i in range(first, last):
+                here = labels[i]
+                if not may_gain(terms, link, own, lengths, paths, seen, i, here, least):
+                    continue
+                for c in range(k):
+                    total = 0.0
+                    for a in range(width):
+                        total += rows[i, a] * sums[c, a]
+                    now[c] = total
+                there = best_move(q, now, own[i], sizes, here, tolerance)
+                if there == here:
+                    continue
+                carry_over(q, now, own[i], sizes, here, there)
+                labels[i] = there
+                for a in range(width):
+                    part = weights[a] * rows[i, a]
+                    sums[here, a] -= part
+                    sums[there, a] += part
+                fill_terms(terms, q, sizes, here)
+                fill_terms(terms, q, sizes, there)
+                paths[here] += lengths[i]
+                paths[there] += lengths[i]
+                moved += 1
+        if moved == 0:
+            break
 
 
 @kernel
 def improve_rows(rows, weights, labels, k, lloyd_passes, move_passes):
-    """`improve_pairs` on rows: link[c] is the inner product of a sample with the weighted sum of cluster c."""
+    """`improve_pairs` on rows: link[i, c] is the inner product of a sample with the weighted sum of cluster c."""
     n, width = rows.shape
-    sums = np.empty((k, width))
-    q = np.empty(k)
-    sizes = np.empty(k)
-    link = np.empty(k)
+    sums, q, sizes, link = np.empty((k, width)), np.empty(k), np.empty(k), np.empty((n, k))
     sum_rows(rows, weights, labels, sums, q, sizes)
     for _ in range(lloyd_passes):
+        link_rows(rows, sums, 0, n, link)
         before = sizes.copy()
         changed = 0
         for i in range(n):
-            for c in range(k):
-                link[c] = dot(rows[i], sums[c])
-            changed += reassign(labels, sizes, i, nearest_cluster(q, link, before, labels[i]))
+            changed += reassign(labels, sizes, i, nearest_cluster(q, link[i], before, labels[i]))
         if changed == 0:
             break
         sum_rows(rows, weights, labels, sums, q, sizes)
-    scale = 0.0
-    for i in range(n):
-        scale += weighted_norm(rows[i], weights)
-    for c in range(k):
-        scale += q[c] / max(sizes[c], 1.0)
-    for _ in range(move_passes):
-        moved = 0
-        for i in range(n):
-            here = labels[i]
-            row = rows[i]
-            own = weighted_norm(row, weights)
-            for c in range(k):
-                link[c] = dot(row, sums[c])
-            there = best_move(q, link, own, sizes, here, LEAST_GAIN * scale)
-            if there != here:
-                carry_over(q, link, own, sizes, here, there)
-                labels[i] = there
-                source = sums[here]
-                target = sums[there]
-                for a in range(width):
-                    source[a] -= weights[a] * row[a]
-                    target[a] += weights[a] * row[a]
-                moved += 1
-        if moved == 0:
-            break
+    move_rows(rows, weights, labels, sums, q, sizes, move_passes)
     return mean_similarity(q, sizes)

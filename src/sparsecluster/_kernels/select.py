@@ -6,8 +6,10 @@ import numpy as np
 
 from ._jit import inline, kernel
 
-# Up to this many values are compared one by one; more are first divided by the digits of their bits, of this length.
-FEW, DIGIT = 2**15, 16
+# Number of bits by which many words are sorted at a time.
+DIGIT = 16
+# Number of values by which the rank of another one is guessed; MANY // SAMPLE if there are at least MANY values.
+SAMPLE, MANY = 64, 2**14
 
 
 @inline
@@ -73,33 +75,42 @@ def kth_smallest(work, rank):
     return work[rank]
 
 
+@inline
+def likely_range(words, count):
+    """Two words between which the least of the `count` largest words is likely to be: by a sample of the words."""
+    size = SAMPLE if words.size < MANY else MANY // SAMPLE
+    drawn = np.empty(size, np.uint64)
+    for j in range(size):
+        drawn[j] = words[j * words.size // size]
+    share = 1.0 - count / words.size
+    # Three standard deviations around the expected rank in the sample, and one more.
+    spread = 3.0 * np.sqrt(size * share * (1.0 - share)) + 1.0
+    low, high = int(size * share - spread), int(size * share + spread)
+    top = np.uint64(0) - np.uint64(1)
+    least = kth_smallest(drawn, low) if low >= 0 else np.uint64(0)
+    return least, kth_smallest(drawn, high) if high < size else top
+
+
 @kernel
 def largest(values, count):
     """Indices of the `count` largest values, in ascending order; ties go to the first, and NaN comes last."""
     words = rank_words(values)
-    shift, rank = 64, words.size - count
-    work = words.copy() if words.size <= FEW else words
-    # The digits of the word of this rank, one after the other from the left, until few words share them.
-    while work.size > FEW and shift > 0:
-        shift -= DIGIT
-        counts = np.zeros(1 << DIGIT, np.int64)
-        for word in work:
-            counts[digit(word, shift)] += 1
-        value = 0
-        while rank >= counts[value]:
-            rank -= counts[value]
-            value += 1
-        shared = np.empty(counts[value], np.uint64)
-        filled = 0
-        for word in work:
-            if digit(word, shift) == value:
-                shared[filled] = word
-                filled += 1
-        work = shared
-    least = kth_smallest(work, rank) if shift > 0 else work[0]
+    # Most words are outside of a range that a sample suggests (Floyd and Rivest), so few have to be compared.
+    low, high = likely_range(words, count)
+    work = np.empty(words.size + 1, np.uint64)
+    inside, above = 0, 0
+    for a in range(words.size):
+        work[inside] = words[a]
+        inside += (words[a] >= low) & (words[a] <= high)
+        above += words[a] > high
+    if above >= count or above + inside < count:
+        inside, above = words.size, 0
+        for a in range(words.size):
+            work[a] = words[a]
+    least = kth_smallest(work[:inside], inside - (count - above))
     ties = count
-    for word in words:
-        ties -= word > least
+    for a in range(words.size):
+        ties -= words[a] > least
     # Without branches, which would be predicted wrongly half of the time. The last place takes what is not chosen.
     chosen = np.empty(count + 1, np.intp)
     filled = 0

@@ -46,53 +46,63 @@ def scale_columns(table, first_means, means_left, largest, roots, anchors):
 
 
 @inline
-def nearest_sums(labels, k, old):
-    """For every cluster, the old cluster with nearly the same samples (-1 for none), and the samples that differ.
+def nearest_sums(labels, k, old, sizes, bases, starts):
+    """For every cluster, find the old cluster with nearly the same samples, and list the samples that differ.
 
-    The sum of a cluster is that of its old cluster, plus `rows[starts[2c]:starts[2c+1]]`, which have joined it, minus
-    `rows[starts[2c+1]:starts[2c+2]]`, which have left it. The cluster for which this would take most rows is `spare`:
-    its sum is what the others leave of the sum of all samples. Also returns the sizes of the clusters.
+    The sum of a cluster is that of its old cluster bases[c], or 0 if that is -1, plus the rows in the places
+    starts[2c] to starts[2c+1] of the list, which have joined it, minus those from there to starts[2c+2], which have
+    left it. The cluster for which this would take most rows is `spare`: its sum is what the others leave of the sum of
+    all samples. Fills `sizes`, `bases` and `starts`; returns the list and `spare`.
     """
     both = np.zeros((k, k), np.int64)
     for i in range(labels.size):
         both[labels[i], old[i]] += 1
-    sizes, old_sizes = both.sum(axis=1), both.sum(axis=0)
-    bases, costs = np.full(k, -1), sizes.copy()
+    costs, old_sizes = np.zeros(k, np.int64), np.zeros(k, np.int64)
     for c in range(k):
+        sizes[c] = 0
+        for b in range(k):
+            sizes[c] += both[c, b]
+            old_sizes[b] += both[c, b]
+    spare, all_costs = 0, 0
+    for c in range(k):
+        bases[c], costs[c] = -1, sizes[c]
         for b in range(k):
             cost = sizes[c] + old_sizes[b] - 2 * both[c, b]
             if cost < costs[c]:
                 bases[c], costs[c] = b, cost
-    spare = np.argmax(costs)
-    rows, starts = np.empty(costs.sum() - costs[spare], np.int64), np.zeros(2 * k + 1, np.int64)
+        all_costs += costs[c]
+        if costs[c] > costs[spare]:
+            spare = c
+    rows = np.empty(all_costs - costs[spare], np.int64)
     filled = 0
+    starts[0] = 0
     for c in range(k):
         for leaving in range(2):
-            for i in range(labels.size if c != spare else 0):
+            for i in range(labels.size if c != spare and costs[c] > 0 else 0):
                 is_in, was_in = labels[i] == c, old[i] == bases[c]
                 if is_in != was_in and was_in == (leaving == 1):
                     rows[filled] = i
                     filled += 1
             starts[2 * c + leaving + 1] = filled
-    return sizes, bases, spare, rows, starts
+    return rows, spare
 
 
-@inline
-def add_rows(table, rows, first, last, sign, sums):
-    """Add some rows of the table, from column `first` to `last`, to the sums, or subtract them if the sign is -1."""
-    i = 0
+@kernel
+def add_rows(table, rows, begin, end, first, last, sign, sums):
+    """Add the rows of the table in some places of the list, from column `first` to `last`, to the sums; sign is +-1."""
+    i = begin
     # Four rows at a time, so that the sums are read and written a quarter as often.
-    while i + 4 <= rows.size:
+    while i + 4 <= end:
         row0, row1 = table[rows[i], first:last], table[rows[i + 1], first:last]
         row2, row3 = table[rows[i + 2], first:last], table[rows[i + 3], first:last]
         for a in range(last - first):
             pair = np.float64(row0[a]) + np.float64(row1[a])
             sums[a] += sign * (pair + (np.float64(row2[a]) + np.float64(row3[a])))
         i += 4
-    while i < rows.size:
-        row0 = table[rows[i], first:last]
+    while i < end:
+        row = table[rows[i], first:last]
         for a in range(last - first):
-            sums[a] += sign * np.float64(row0[a])
+            sums[a] += sign * np.float64(row[a])
         i += 1
 
 
@@ -104,7 +114,8 @@ def updated_scores(table, total, of_all, labels, old, sums):
     `sums` are changed in place and belong to `labels` afterwards.
     """
     k, p = sums.shape
-    sizes, bases, spare, rows, starts = nearest_sums(labels, k, old)
+    sizes, bases, starts = np.empty(k, np.int64), np.empty(k, np.int64), np.empty(2 * k + 1, np.int64)
+    rows, spare = nearest_sums(labels, k, old, sizes, bases, starts)
     scores = np.empty(p)
     new = np.empty((k, min(BLOCK, p)))
     for first in range(0, p, BLOCK):
@@ -119,18 +130,20 @@ def updated_scores(table, total, of_all, labels, old, sums):
             own = new[c]
             for a in range(width):
                 own[a] = sums[bases[c], first + a] if bases[c] >= 0 else 0.0
-            add_rows(table, rows[starts[2 * c] : starts[2 * c + 1]], first, last, 1.0, own)
-            add_rows(table, rows[starts[2 * c + 1] : starts[2 * c + 2]], first, last, -1.0, own)
+            add_rows(table, rows, starts[2 * c], starts[2 * c + 1], first, last, 1.0, own)
+            add_rows(table, rows, starts[2 * c + 1], starts[2 * c + 2], first, last, -1.0, own)
             for a in range(width):
                 rest[a] -= own[a]
-        part = scores[first:last]
-        part[:] = 0.0
-        for c in range(k):
-            own, kept = new[c], sums[c, first:last]
-            for a in range(width):
-                kept[a] = own[a]
-                part[a] += own[a] * own[a] / max(sizes[c], 1)
         for a in range(width):
-            part[a] = min(part[a] / total[first + a], 1.0) if total[first + a] > 0.0 else 0.0
-    old[:] = labels
+            scores[first + a] = 0.0
+        for c in range(k):
+            own = new[c]
+            share = 1.0 / max(sizes[c], 1)
+            for a in range(width):
+                sums[c, first + a] = own[a]
+                scores[first + a] += own[a] * own[a] * share
+        for a in range(first, last):
+            scores[a] = min(scores[a] / total[a], 1.0) if total[a] > 0.0 else 0.0
+    for i in range(labels.size):
+        old[i] = labels[i]
     return scores

@@ -7,12 +7,16 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._clusterers.clusterer import Clusterer
+from .._clusterers.kmeans import KMeans
 from .._features.features import Features
+from .._features.numeric import NumericFeatures
+from .._kernels.climbs import LEAST_RISE
 from .._kernels.select import largest
 from .._utils.arrays import Floats, Labels, Subset
 
+
 # A gain below this share of the objective is a rounding error.
-LEAST_GAIN = 1e-10
+LEAST_GAIN = LEAST_RISE
 
 
 class Problem(NamedTuple):
@@ -42,6 +46,24 @@ class Problem(NamedTuple):
     def scores(self, labels: Labels) -> Floats:
         """1 - Delta_a[C] / T_a of every feature, for the clustering given by `labels`; see `Features.scores`."""
         return self.features.scores(labels, self.n_clusters)
+
+    def at_once(self, labels: Labels, size: int) -> Climb | None:
+        """The result of `climb` in one call, or None if there is no compiled code for these features."""
+        plain = self.plain(size)
+        if plain is None:
+            return None
+        own = labels.astype(np.int32)
+        scores, subset, history = plain.climb(own, self.n_clusters, size, self.max_iter)
+        steps = tuple(Step(value, int(moved), int(changed)) for value, moved, changed in history.tolist())
+        return Climb(own, scores, subset, steps[-1].objective, steps)
+
+    def plain(self, size: int) -> NumericFeatures | None:
+        """The features if they are numbers, clustered by K-means, for which there are climbs in compiled code."""
+        is_kmeans = type(self.clusterer) is KMeans and self.clusterer.form is None
+        features = self.features
+        if not (is_kmeans and isinstance(features, NumericFeatures) and features.can_climb(self.n_clusters, size)):
+            return None
+        return features
 
     def is_same(self, new: Labels, old: Labels) -> bool:
         """Whether a step has changed nothing."""
@@ -81,6 +103,9 @@ def climb(problem: Any, labels: Any, size: int, rng: np.random.Generator) -> Cli
     Step 1 starts from the current labels, so that the objective rises until a local maximum is reached. If a clusterer
     lowers the objective nevertheless, the climb ends with the best result so far.
     """
+    done: Climb | None = problem.at_once(labels, size)
+    if done is not None:
+        return done
     scores = problem.scores(labels)
     subset: Subset = largest(scores, size)
     if problem.constrains:

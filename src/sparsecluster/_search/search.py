@@ -8,10 +8,11 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
+from .._features.numeric import NumericFeatures
 from .._kernels.select import descending
 from .._utils.arrays import Floats, Labels, Subset
 from .._utils.parallel import ONE_THREAD, Workers
-from .climb import Climb, Problem, climb
+from .climb import LEAST_GAIN, Climb, Problem, climb
 from .starts import STARTS, Start, coordinate_start, kick, ladder, random_start
 
 # One size, n_init="auto": batches of fresh starts, each followed by kicks of the best climb, until enough starts have
@@ -27,11 +28,20 @@ KICK_SHARE, KICK_ALWAYS = 0.25, 20
 MOST_LABELS = 100
 # For more features than this, the package's own sort is faster than that of NumPy.
 MANY = 2**15
+# Number of scores that are kept at a time while the climbs of a sweep are looked at.
+MOST_SCORES = 2**18
 # Two climbs whose objectives differ by less than this share count as equally good.
 SAME = 1e-9
 
 NInit = int | Literal["auto"]
 Compare = Literal["chosen", "all"]
+
+
+class Found(NamedTuple):
+    """A clustering, of shape (n_samples,), and the scores of all features, of shape (n_features,)."""
+
+    labels: Labels
+    scores: Floats
 
 
 class Ending(NamedTuple):
@@ -58,7 +68,8 @@ class Pool:
 
     def add(self, found: Climb, fresh: bool = False) -> None:
         """Keep the climb if it is the best so far, and its ending if its start was independent of the other climbs."""
-        if self._best is None or self.merit(found) > self.merit(self._best):
+        # The first of equally good climbs is kept: a rounding error must not decide between them.
+        if self._best is None or self.merit(found) > self.merit(self._best) * (1 + SAME):
             self._best = found
         if fresh:
             self.fresh.append(Ending(found.labels, self.merit(found)))
@@ -144,7 +155,7 @@ class Envelope:
         """The envelope of no clusterings."""
         return cls(np.zeros(n_features), np.zeros(n_features, np.intp))
 
-    def add(self, found: Climb) -> float:
+    def add(self, found: Climb | Found) -> float:
         """Add a clustering; returns the largest relative gain over all sizes."""
         # The same labels have the same scores. Climbs at neighboring sizes often end with the same ones.
         key = hash(found.labels.tobytes())
@@ -189,23 +200,52 @@ class Envelope:
         return list(zip(first.tolist(), last.tolist(), strict=True))
 
 
-def sweep(problem: Problem, labels: Labels, sizes: Sequence[int], rng: np.random.Generator) -> Iterator[Climb]:
+def sweep(problem: Problem, labels: Labels, sizes: Sequence[int], rng: np.random.Generator) -> Iterator[Found]:
     """Climb at each of `sizes` in turn, from the best labels of the previous size, with a kick at the smaller sizes."""
-    for size in sizes:
-        found = [climb(problem, labels, size, rng)]
-        if size <= max(KICK_ALWAYS, KICK_SHARE * problem.features.n_features):
-            found.append(climb(problem, kick(problem, found[0], rng), size, rng))
-        yield from found
-        labels = max(found, key=lambda climbed: climbed.objective).labels
+    most_kicked = max(KICK_ALWAYS, int(KICK_SHARE * problem.features.n_features))
+    for part in parts(problem, sizes):
+        plain = problem.plain(max(part))
+        if plain is not None:
+            labels = labels.astype(np.int32)
+            yield from sweep_at_once(problem, plain, labels, part, most_kicked, rng)
+            continue
+        for size in part:
+            found = [climb(problem, labels, size, rng)]
+            if size <= most_kicked:
+                found.append(climb(problem, kick(problem, found[0], rng), size, rng))
+            yield from (Found(each.labels, each.scores) for each in found)
+            is_better = found[-1].objective > found[0].objective * (1 + LEAST_GAIN)
+            labels = found[-1 if is_better else 0].labels
 
 
-def shrinking_path(problem: Problem, rng: np.random.Generator) -> Iterator[Climb]:
+def sweep_at_once(
+    problem: Problem,
+    plain: NumericFeatures,
+    labels: Labels,
+    sizes: Sequence[int],
+    most_kicked: int,
+    rng: np.random.Generator,
+) -> Iterator[Found]:
+    """The climbs of a sweep in one call of compiled code. `labels` become those from which to go on."""
+    k = problem.n_clusters
+    uniforms = rng.random(sum(size + k for size in sizes if size <= most_kicked))
+    found = plain.sweep(labels, k, np.array(sizes), most_kicked, problem.max_iter, uniforms)
+    yield from map(Found, *found)
+
+
+def parts(problem: Problem, sizes: Sequence[int]) -> Iterator[Sequence[int]]:
+    """The sizes in parts that are swept together: few enough to keep the scores of all their climbs."""
+    step = max(1, MOST_SCORES // problem.features.n_features)
+    return (sizes[first : first + step] for first in range(0, len(sizes), step))
+
+
+def shrinking_path(problem: Problem, rng: np.random.Generator) -> Iterator[Climb | Found]:
     """Climbs from all features down to one."""
     p = problem.features.n_features
     yield from sweep(problem, problem.cluster(np.arange(p), rng), ladder(p), rng)
 
 
-def random_path(problem: Problem, rng: np.random.Generator) -> Iterator[Climb]:
+def random_path(problem: Problem, rng: np.random.Generator) -> Iterator[Climb | Found]:
     """Climbs from a random start at a random size, first down to one feature and then up to all."""
     sizes = ladder(problem.features.n_features)
     at = int(rng.integers(len(sizes)))
@@ -215,13 +255,13 @@ def random_path(problem: Problem, rng: np.random.Generator) -> Iterator[Climb]:
     yield from sweep(problem, first.labels, sizes[:at][::-1], rng)
 
 
-def coordinate_path(problem: Problem, rng: np.random.Generator) -> Iterator[Climb]:
+def coordinate_path(problem: Problem, rng: np.random.Generator) -> Iterator[Climb | Found]:
     """Climbs from the paper's own start at each size; exact at size 1."""
     for size in ladder(problem.features.n_features):
         yield climb(problem, coordinate_start(problem, size, rng), size, rng)
 
 
-Path = Callable[[Problem, np.random.Generator], Iterator[Climb]]
+Path = Callable[[Problem, np.random.Generator], Iterator[Climb | Found]]
 
 # The paths of one round over all sizes, by `init`; the first round of "auto" also has the coordinate path.
 ROUNDS: dict[str, list[Path]] = {

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from .._kernels.climbs import FORGET
 from .._kernels.select import largest
 from .._utils.arrays import Labels
 from .climb import Climb, Problem, climb
@@ -14,8 +15,6 @@ from .climb import Climb, Problem, climb
 LADDER_RATIO = 2.0
 # With at most this many features, the ladder has every size.
 FEW = 10
-# A kick drops this share of the chosen features.
-FORGET = 0.5
 
 Start = Callable[[Problem, int, np.random.Generator], Labels]
 
