@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Self
 
@@ -10,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .._kernels.climbs import climb_rows, sweep_rows
+from .._kernels.nulls import null_objectives_pairs, null_objectives_rows
 from .._kernels.objective import between_scores
 from .._kernels.order import shuffle_columns
 from .._kernels.select import take_columns
@@ -29,6 +31,8 @@ SMALL = 2**24
 BLOCK_VALUES = 2**17
 # For a subset of this many values, a copy of its columns takes longer than a look at whether any sample would move.
 LARGE_VALUES = 2**22
+# Totals that differ by less than this share are equal.
+SAME_TOTAL = 1e-9
 # With more clusters than this share of the samples, their sums would take too much memory to be kept.
 SUMS_SHARE = 0.1
 
@@ -193,6 +197,24 @@ class NumericFeatures(Features):
             *of_table, labels, sizes, most_kicked, max_iter, uniforms, *self._sums(n_clusters)
         )
         return found
+
+    def null_objectives(
+        self, seed: int, subsets: Sequence[Subset], uniforms: npt.NDArray[np.float64], on_pairs: bool
+    ) -> Floats:
+        """Objectives of K-means on given subsets of a permuted copy, of which only these features are made.
+
+        `uniforms`, of shape (n_subsets, n_starts, k), are the random numbers of the starts.
+        """
+        used = np.unique(np.concatenate(subsets))
+        table = take_columns(self.table, used)
+        shuffle_columns(table, used, np.uint64(seed))
+        members = np.searchsorted(used, np.concatenate(subsets))
+        starts = np.concatenate([[0], np.cumsum([subset.size for subset in subsets])])
+        total = self.total[used]
+        on_pairs = on_pairs and np.ptp(total) <= SAME_TOTAL * total[0]
+        kernel = null_objectives_pairs if on_pairs else null_objectives_rows
+        objectives: Floats = kernel(table, total, members, starts, uniforms)
+        return objectives
 
     def likelihood(self, labels: Labels, n_clusters: int, members: Any = 1) -> Likelihood:
         found = super().likelihood(labels, n_clusters, members)

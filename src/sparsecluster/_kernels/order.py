@@ -8,6 +8,8 @@ from ._jit import inline, kernel
 
 # The increment of splitmix64, 2^64 divided by the golden ratio.
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+# Number of columns that are shuffled together: their values in a row are several lines of the cache.
+STRIP = 64
 
 
 @inline
@@ -58,11 +60,22 @@ def shuffle_columns(table, streams, seed):
     All columns of a feature share a stream, so that the values of a sample stay together.
     """
     n, p = table.shape
-    for a in range(p):
-        state = mix(seed + GOLDEN * np.uint64(streams[a] + 1))
-        for i in range(n - 1, 0, -1):
-            state += GOLDEN
-            j = pick(state, i)
-            value = table[i, a]
-            table[i, a] = table[j, a]
-            table[j, a] = value
+    # Some columns at a time are copied to where their values are side by side: what is read of a row serves all of them.
+    strip = np.empty((STRIP, n), table.dtype)
+    for first in range(0, p, STRIP):
+        width = min(STRIP, p - first)
+        for i in range(n):
+            for a in range(width):
+                strip[a, i] = table[i, first + a]
+        for a in range(width):
+            column = strip[a]
+            state = mix(seed + GOLDEN * np.uint64(streams[first + a] + 1))
+            for i in range(n - 1, 0, -1):
+                state += GOLDEN
+                j = pick(state, i)
+                value = column[i]
+                column[i] = column[j]
+                column[j] = value
+        for i in range(n):
+            for a in range(width):
+                table[i, first + a] = strip[a, i]

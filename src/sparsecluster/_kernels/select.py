@@ -156,3 +156,18 @@ def take_columns(table, columns):
         for j in range(columns.size):
             rows[i, j] = table[i, columns[j]]
     return rows
+
+
+@kernel
+def raise_envelope(objective, owner, others, names, least):
+    """Raise `objective` to the larger ones of `others`, and let them own these places; returns the largest gain.
+
+    A value is larger, and a gain counts, if it exceeds the old one by a share of `least`.
+    """
+    most = 0.0
+    for a in range(objective.size):
+        if others[a] > objective[a] * (1.0 + least):
+            most = max(most, 1.0 - objective[a] / others[a])
+            objective[a] = others[a]
+            owner[a] = names[a]
+    return most

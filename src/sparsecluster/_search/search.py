@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from .._features.numeric import NumericFeatures
-from .._kernels.select import descending
+from .._kernels.select import descending, raise_envelope
 from .._utils.arrays import Floats, Labels, Subset
 from .._utils.parallel import ONE_THREAD, Workers
 from .climb import LEAST_GAIN, Climb, Problem, climb
@@ -164,25 +164,22 @@ class Envelope:
         self._seen.add(key)
         scores = found.scores
         running = np.cumsum(descending(scores) if scores.size > MANY else np.sort(scores)[::-1])
-        return self._raise_to(running, self._added, {self._added: found.labels})
+        names = np.full(running.size, self._added)
+        return self._raise_to(running, names, {self._added: found.labels})
 
     def merge(self, other: Envelope) -> float:
         """Add the clusterings of another envelope; returns the largest relative gain over all sizes."""
         labels = {name + self._added: labels for name, labels in other._labels.items()}
         return self._raise_to(other.objective, other._owner + self._added, labels)
 
-    def _raise_to(self, objective: Floats, owner: Subset | int, labels: dict[int, Labels]) -> float:
-        better = np.flatnonzero(objective > self.objective * (1 + SAME))
-        if not better.size:
-            return 0.0
-        gain = np.max(1.0 - self.objective[better] / objective[better])
-        self.objective[better] = objective[better]
-        self._owner[better] = owner if isinstance(owner, int) else owner[better]
-        self._labels |= labels
-        self._added = max(labels) + 1
-        if len(self._labels) > MOST_LABELS:
-            self._labels = {name: self._labels[name] for name in np.unique(self._owner).tolist()}
-        return float(gain)
+    def _raise_to(self, objective: Floats, owner: Subset, labels: dict[int, Labels]) -> float:
+        gain: float = raise_envelope(self.objective, self._owner, objective, owner, SAME)
+        if gain > 0.0:
+            self._labels |= labels
+            self._added = max(labels) + 1
+            if len(self._labels) > MOST_LABELS:
+                self._labels = {name: self._labels[name] for name in np.unique(self._owner).tolist()}
+        return gain
 
     def labels(self, size: int) -> Labels:
         """Labels of the clustering that is best at `size`."""

@@ -7,6 +7,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
+from .._clusterers.kmeans import COLD_PASSES, cheaper_form
 from .._features.features import Features
 from .._utils.arrays import Floats, Labels, Subset
 from .._utils.parallel import ONE_THREAD, Workers
@@ -184,15 +185,28 @@ class SizesTried:
             best = search_size(self.problem, size, self.rng, init=effort.init, n_init=n_init, known=effort.known).best
             self.observed[size], self.labels[size], subsets[size] = best.objective, best.labels, best.subset
 
-        problem = self.problem
-
-        def one_copy(features: Features, own_rng: np.random.Generator) -> Floats:
-            copy = problem._replace(features=features)
-            return np.array([null_objective(copy, subsets[size], effort, own_rng) for size in sizes])
-
-        copies = on_copies(problem.features, self.seeds, self.rng, one_copy, self.workers)
-        columns = np.array(list(copies)).T
+        columns = np.array(list(self._on_copies([subsets[size] for size in sizes]))).T
         self.reference.update(zip(sizes, columns, strict=True))
+
+    def _on_copies(self, subsets: list[Subset]) -> Iterator[Floats]:
+        """Yield the objectives of the sizes of some subsets for each permuted copy."""
+        problem, effort, k = self.problem, self.effort, self.problem.n_clusters
+        plain = problem.plain(max(subset.size for subset in subsets)) if effort.null == "fixed" else None
+        if plain is None:
+
+            def one_copy(features: Features, own_rng: np.random.Generator) -> Floats:
+                copy = problem._replace(features=features)
+                return np.array([null_objective(copy, subset, effort, own_rng) for subset in subsets])
+
+            return on_copies(problem.features, self.seeds, self.rng, one_copy, self.workers)
+        on_pairs = cheaper_form(plain.n_samples, k, COLD_PASSES) == "pairs"
+
+        def at_once(task: tuple[int, np.random.Generator]) -> Floats:
+            seed, own_rng = task
+            return plain.null_objectives(seed, subsets, own_rng.random((len(subsets), FIXED_STARTS, k)), on_pairs)
+
+        tasks = list(zip(self.seeds, self.rng.spawn(len(self.seeds)), strict=True))
+        return self.workers.map(at_once, tasks, "permuted copies")
 
     def gap(self, size: int, kind: GapKind) -> float:
         if size not in self.observed:
