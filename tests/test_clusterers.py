@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sparsecluster._clusterers.kmeans import COLD_PASSES, WARM_PASSES, KMeans, cheaper_form
+from sparsecluster._clusterers.kmeans import KMeans, cheaper_form
 from tests import naive
 
 FORMS = ["pairs", "rows"]
@@ -100,10 +100,11 @@ def test_the_best_of_several_starts_is_kept(features_of, form):
     assert gained > 0
 
 
-@pytest.mark.parametrize("passes", [WARM_PASSES, COLD_PASSES])
-def test_few_samples_are_seen_as_pairs_and_many_as_rows(passes):
-    forms = [cheaper_form(n, 3, passes) for n in (2, 10, 30, 100, 1_000, 10_000, 100_000)]
-    assert forms[0] == forms[1] == forms[2] == "pairs"
+@pytest.mark.parametrize("is_warm", [False, True])
+@pytest.mark.parametrize("n_starts", [1, 20])
+def test_few_samples_are_seen_as_pairs_and_many_as_rows(n_starts, is_warm):
+    forms = [cheaper_form(n, 100, 3, n_starts, is_warm) for n in (2, 10, 30, 100, 1_000, 10_000, 100_000)]
+    assert forms[0] == forms[1] == "pairs"
     assert forms[-1] == forms[-2] == "rows"
     assert forms == sorted(forms)
 
@@ -113,7 +114,7 @@ def test_the_cheaper_form_is_the_one_taken(features_of, monkeypatch, warm):
     rng = np.random.default_rng(0)
     for n in (20, 2000):
         features = features_of(rng.standard_normal((n, 3)))
-        other = "rows" if cheaper_form(n, 2, WARM_PASSES if warm else COLD_PASSES) == "pairs" else "pairs"
+        other = "rows" if cheaper_form(n, 3, 2, is_warm=warm) == "pairs" else "pairs"
         monkeypatch.setattr(type(features), other, lambda *_: pytest.fail("the dearer form was taken"))
         KMeans().cluster(features, np.arange(3), 2, rng, naive.random_labels(rng, n, 2) if warm else None)
         monkeypatch.undo()

@@ -77,6 +77,12 @@ class Clusterer(ABC):
         """
         return self.solve(Task(features, subset, n_clusters, rng, warm, n_starts))
 
+    def several(
+        self, features: Features, subset: Subset, n_clusters: int, rng: np.random.Generator, count: int
+    ) -> list[Labels]:
+        """The labels of `count` calls of `cluster`, each with one fresh start."""
+        return [self.cluster(features, subset, n_clusters, rng) for _ in range(count)]
+
     @abstractmethod
     def solve(self, task: Task) -> Labels:
         """Return the labels, as described in `cluster`."""

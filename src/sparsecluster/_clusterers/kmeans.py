@@ -6,28 +6,30 @@ from typing import Any, Literal
 
 import numpy as np
 
-from .._features.features import Coordinates, Pairs, Rows, SeenRows, SparseRows
+from .._features.features import Coordinates, Features, Pairs, Rows, SeenRows, SparseRows
 from .._kernels.missing import improve_seen, seed_seen
 from .._kernels.moves import LLOYD_PASSES, MOVE_PASSES
 from .._kernels.pairs import improve_pairs, seed_pairs
 from .._kernels.rows import improve_rows, seed_rows
 from .._kernels.sparse import improve_sparse, seed_sparse
-from .._utils.arrays import Labels
+from .._utils.arrays import Labels, Subset
 from .clusterer import Clusterer, Needs, Task
 
 Form = Literal["pairs", "rows"]
 
 # Two runs whose values differ by less than this share count as equally good.
 SAME = 1e-9
-# A product in the Gram matrix takes about this share of the time of a product in a pass over rows.
-GRAM_COST = 1 / 6
-# Approximate number of passes over the rows per call.
-WARM_PASSES, COLD_PASSES = 2, 8
+# Measured costs, in units of one product in a pass over the rows: a product in the Gram matrix, and per call from warm
+# labels and per fresh start, all passes over the rows and all passes over the pairs.
+GRAM_COST = 0.85
+WARM_COSTS, COLD_COSTS = (2.5, 6.0), (16.0, 20.0)
 
 
-def cheaper_form(n_samples: int, n_clusters: int, passes: int) -> Form:
-    """The cheaper form: with q coordinates, pairs take n^2 q / 2 products once and rows take n q k per pass."""
-    return "pairs" if GRAM_COST * n_samples / 2 <= n_clusters * passes else "rows"
+def cheaper_form(n_samples: int, n_columns: int, n_clusters: int, n_starts: int = 1, is_warm: bool = False) -> Form:
+    """The cheaper form: with q coordinates, pairs take n^2 q / 2 products once and n^2 a start, rows n q k a pass."""
+    by_rows, by_pairs = WARM_COSTS if is_warm else COLD_COSTS
+    rows = n_starts * by_rows * n_columns * n_clusters
+    return "pairs" if n_samples * (GRAM_COST * n_columns / 2 + n_starts * by_pairs) <= rows else "rows"
 
 
 # The kernels that seed and improve labels, by the form in which the samples are given.
@@ -54,12 +56,26 @@ class KMeans(Clusterer):
 
     def solve(self, task: Task) -> Labels:
         features, subset, k, rng, warm, n_starts = task
-        passes = COLD_PASSES if warm is None else WARM_PASSES
-        form = self.form or ("rows" if features.has_missing else cheaper_form(features.n_samples, k, passes))
+        form = self._form_of(features, subset, k, n_starts, warm is not None)
         if warm is not None and form == "rows" and features.is_settled(subset, warm, k):
             return warm.copy()
-        data = features.pairs(subset) if form == "pairs" else features.rows(subset)
-        return kmeans(data, k, rng, warm, n_starts)
+        return kmeans(seen_as(form, features, subset), k, rng, warm, n_starts)
+
+    def several(
+        self, features: Features, subset: Subset, n_clusters: int, rng: np.random.Generator, count: int
+    ) -> list[Labels]:
+        data = seen_as(self._form_of(features, subset, n_clusters, count), features, subset)
+        return [kmeans(data, n_clusters, rng) for _ in range(count)]
+
+    def _form_of(self, features: Features, subset: Subset, k: int, n_starts: int, is_warm: bool = False) -> Form:
+        if self.form is not None:
+            return self.form
+        return "rows" if features.has_missing else cheaper_form(features.n_samples, subset.size, k, n_starts, is_warm)
+
+
+def seen_as(form: Form, features: Features, subset: Subset) -> Pairs | Coordinates:
+    """The samples as pairs or as rows."""
+    return features.pairs(subset) if form == "pairs" else features.rows(subset)
 
 
 class HillClimb(KMeans):

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from .._features.features import Pairs
+from .._kernels.moves import MOVE_PASSES
 from .._kernels.partition import improve_balanced
 from .._utils.arrays import Labels
 from .clusterer import Clusterer, Task
-from .kmeans import MOVE_PASSES, kmeans
+from .kmeans import kmeans
 
 
 class Partition(Clusterer):

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 import numpy.typing as npt
 
+from .._kernels.alternation import alternate_rows
 from .._kernels.climbs import climb_rows, sweep_rows
 from .._kernels.nulls import null_objectives_pairs, null_objectives_rows
 from .._kernels.objective import between_scores
@@ -164,7 +165,7 @@ class NumericFeatures(Features):
         return self._of_all
 
     def scores(self, labels: Labels, n_clusters: int) -> Floats:
-        if n_clusters > SUMS_SHARE * self.n_samples:
+        if not self.can_climb(n_clusters):
             return between_scores(self.table, self.total, labels, n_clusters)
         return updated_scores(self.table, self.total, self.of_all, labels, *self._sums(n_clusters))
 
@@ -176,16 +177,14 @@ class NumericFeatures(Features):
             last.state[1][0] = self.of_all
         return last.state
 
-    def can_climb(self, n_clusters: int, size: int) -> bool:
-        """Whether `climb` and `sweep` may be used: cluster sums can be kept, and copies of the chosen columns."""
+    def can_climb(self, n_clusters: int, size: int = 0) -> bool:
+        """Whether there are compiled climbs: cluster sums can be kept, and copies of the chosen columns are small."""
         return n_clusters <= SUMS_SHARE * self.n_samples and self.n_samples * size < LARGE_VALUES
 
     def climb(self, labels: Labels, n_clusters: int, size: int, max_iter: int) -> tuple[Floats, Subset, Floats]:
         """Algorithm 1 in one call; see `climb_rows`."""
         of_table = self.table, self.total, self.of_all
-        climbed: tuple[Floats, Subset, Floats] = climb_rows(
-            *of_table, labels, size, max_iter, *self._sums(n_clusters)
-        )
+        climbed: tuple[Floats, Subset, Floats] = climb_rows(*of_table, labels, size, max_iter, *self._sums(n_clusters))
         return climbed
 
     def sweep(
@@ -196,6 +195,12 @@ class NumericFeatures(Features):
         found: tuple[npt.NDArray[np.int32], Floats] = sweep_rows(
             *of_table, labels, sizes, most_kicked, max_iter, uniforms, *self._sums(n_clusters)
         )
+        return found
+
+    def alternate(self, labels: Labels, n_clusters: int, bound: float, max_iter: int) -> tuple[Floats, Floats]:
+        """The alternation of Sparse K-means in one call; see `alternate_rows`."""
+        of_table = self.table, self.total, self.of_all
+        found: tuple[Floats, Floats] = alternate_rows(*of_table, labels, bound, max_iter, *self._sums(n_clusters))
         return found
 
     def null_objectives(

@@ -124,14 +124,14 @@ def sweep_rows(table, total, of_all, labels, sizes, most_kicked, max_iter, unifo
     all_labels, all_scores = np.empty((count, labels.size), np.int32), np.empty((count, p))
     used, filled = 0, 0
     for size in sizes:
-        scores, subset, history = climb_rows(table, total, of_all, labels, size, max_iter, old, sums)
+        scores, subset, _ = climb_rows(table, total, of_all, labels, size, max_iter, old, sums)
         objective = sum_of(scores, subset)
         keep_climb(labels, scores, all_labels[filled], all_scores[filled])
         filled += 1
         if size <= most_kicked:
             kicked = kick_rows(table, subset, k, uniforms[used : used + size + k])
             used += size + k
-            scores, subset, history = climb_rows(table, total, of_all, kicked, size, max_iter, old, sums)
+            scores, subset, _ = climb_rows(table, total, of_all, kicked, size, max_iter, old, sums)
             keep_climb(kicked, scores, all_labels[filled], all_scores[filled])
             filled += 1
             if sum_of(scores, subset) > objective * (1.0 + LEAST_RISE):

@@ -60,7 +60,7 @@ def shuffle_columns(table, streams, seed):
     All columns of a feature share a stream, so that the values of a sample stay together.
     """
     n, p = table.shape
-    # Some columns at a time are copied to where their values are side by side: what is read of a row serves all of them.
+    # Some columns at a time are copied to where their values are side by side, so that rows are read in larger parts.
     strip = np.empty((STRIP, n), table.dtype)
     for first in range(0, p, STRIP):
         width = min(STRIP, p - first)

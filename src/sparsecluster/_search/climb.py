@@ -14,7 +14,6 @@ from .._kernels.climbs import LEAST_RISE
 from .._kernels.select import largest
 from .._utils.arrays import Floats, Labels, Subset
 
-
 # A gain below this share of the objective is a rounding error.
 LEAST_GAIN = LEAST_RISE
 
@@ -57,7 +56,7 @@ class Problem(NamedTuple):
         steps = tuple(Step(value, int(moved), int(changed)) for value, moved, changed in history.tolist())
         return Climb(own, scores, subset, steps[-1].objective, steps)
 
-    def plain(self, size: int) -> NumericFeatures | None:
+    def plain(self, size: int = 0) -> NumericFeatures | None:
         """The features if they are numbers, clustered by K-means, for which there are climbs in compiled code."""
         is_kmeans = type(self.clusterer) is KMeans and self.clusterer.form is None
         features = self.features

@@ -15,9 +15,9 @@ from .._kernels.select import largest
 from .._utils.arrays import Floats, Labels
 from .._utils.parallel import ONE_THREAD, Workers
 from .bic import bic_values, dependence, evaluate, price_of
-from .climb import Climb, Problem
+from .climb import Problem
 from .curve import TuningCurve
-from .search import Path, random_path, shrinking_path, sweep
+from .search import Found, Path, random_path, shrinking_path, sweep
 from .starts import ladder
 
 # The paths through all sizes that are tried for every k, besides climbs from the best solutions of neighboring k.
@@ -92,7 +92,7 @@ def best_on_path(problem: Problem, price: float, task: tuple[Path, np.random.Gen
     return best(Candidate(labels, size, value) for (value, size), labels in scored)
 
 
-def near_path(found: Candidate, change: Change, problem: Problem, rng: np.random.Generator) -> Iterator[Climb]:
+def near_path(found: Candidate, change: Change, problem: Problem, rng: np.random.Generator) -> Iterator[Found]:
     """Climbs from a solution with one cluster more or less, at its size and at sizes near it."""
     subset = largest(problem.features.scores(found.labels, int(found.labels.max()) + 1), found.size)
     labels = change(problem.features.pairs(subset).similarity, found.labels, rng)

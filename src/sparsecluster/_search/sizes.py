@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from .._clusterers.kmeans import COLD_PASSES, cheaper_form
+from .._clusterers.kmeans import cheaper_form
 from .._features.features import Features
 from .._utils.arrays import Floats, Labels, Subset
 from .._utils.parallel import ONE_THREAD, Workers
@@ -199,7 +199,8 @@ class SizesTried:
                 return np.array([null_objective(copy, subset, effort, own_rng) for subset in subsets])
 
             return on_copies(problem.features, self.seeds, self.rng, one_copy, self.workers)
-        on_pairs = cheaper_form(plain.n_samples, k, COLD_PASSES) == "pairs"
+        width = round(np.mean([subset.size for subset in subsets]))
+        on_pairs = cheaper_form(plain.n_samples, width, k, FIXED_STARTS) == "pairs"
 
         def at_once(task: tuple[int, np.random.Generator]) -> Floats:
             seed, own_rng = task

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.stats import norm
 from sklearn.utils import check_array
 
-from .._clusterers.kmeans import COLD_PASSES, cheaper_form, kmeans
+from .._clusterers.kmeans import cheaper_form, kmeans
 from .._data.checks import check_finite
 from .._data.content import as_frame, holds_words, word_columns
 from .._data.names import DefaultNames
@@ -264,7 +264,7 @@ def covariance_eigenvalues(table: Floats) -> Floats:
 def cluster_index(table: Floats, n_starts: int, rng: np.random.Generator) -> float:
     """The sum of squares within the best of several pairs of clusters, over the total sum of squares."""
     table = table - table.mean(axis=0)
-    is_small = cheaper_form(len(table), 2, COLD_PASSES) == "pairs"
+    is_small = cheaper_form(len(table), table.shape[1], 2, n_starts) == "pairs"
     data = Pairs(table @ table.T) if is_small else Rows(table, np.ones(table.shape[1]))
     labels = kmeans(data, 2, rng, n_starts=n_starts)
     explained = [np.sum(table[labels == c].sum(axis=0) ** 2) / np.sum(labels == c) for c in range(2)]

@@ -12,12 +12,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._clusterers.kmeans import MOVE_PASSES, WARM_PASSES, KMeans, cheaper_form
 from .._features.features import Features
-from .._features.numeric import NumericFeatures
-from .._kernels.alternation import alternate_rows
 from .._kernels.weights import bounded_weights
-from .._search.climb import LEAST_GAIN, Problem
+from .._search.climb import Problem
 from .._search.curve import Rule, TuningCurve
 from .._search.solve import MOST_PAIRED
 from .._utils.arrays import Floats, Labels
@@ -44,16 +41,11 @@ class Bounded(NamedTuple):
 
     def at_once(self, problem: Problem, labels: Labels) -> Weighting | None:
         """Use compiled code for plain numbers and K-means on rows. The steps and the result are the same."""
-        features, k = problem.features, problem.n_clusters
-        is_kmeans = type(problem.clusterer) is KMeans and problem.clusterer.form is None
-        if not (is_kmeans and isinstance(features, NumericFeatures)):
+        plain = problem.plain()
+        if plain is None:
             return None
-        if cheaper_form(features.n_samples, k, WARM_PASSES) != "rows":
-            return None
-        own = labels.copy()
-        weights, history = alternate_rows(
-            features.table, features.total, own, k, self.bound, problem.max_iter, LEAST_GAIN, MOVE_PASSES
-        )
+        own = labels.astype(np.int32)
+        weights, history = plain.alternate(own, problem.n_clusters, self.bound, problem.max_iter)
         return Weighting(own, weights, float(history[-1]), tuple(history.tolist()))
 
 

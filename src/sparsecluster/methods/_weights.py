@@ -85,7 +85,7 @@ def best_weighting(
     features, k = problem.features, problem.n_clusters
     alone = features.univariate_labels(int(np.argmax(features.univariate(k) * features.total)), k)
     everything = np.arange(features.n_features)
-    fresh = [problem.cluster(everything, rng) for _ in range(n_init)]
+    fresh = problem.clusterer.several(features, everything, k, rng, n_init)
     starts = [*known, alone, *fresh]
     return max((alternate(problem, labels, weigh, rng) for labels in starts), key=lambda found: found.objective)
 

@@ -49,7 +49,7 @@ class Penalized(NamedTuple):
 
 def start(table: Floats, k: int, rng: np.random.Generator, n_init: int) -> Labels:
     """Run K-means without a penalty."""
-    on_pairs = cheaper_form(len(table), k, n_init) == "pairs"
+    on_pairs = cheaper_form(len(table), table.shape[1], k, n_init) == "pairs"
     data = Pairs(table @ table.T) if on_pairs else Rows(table, np.ones(table.shape[1]))
     return kmeans(data, k, rng, n_starts=n_init)
 
