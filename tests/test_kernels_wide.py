@@ -11,7 +11,8 @@ from sparsecluster._clusterers.kmeans import KMeans
 from sparsecluster._features import numeric
 from sparsecluster._kernels.objective import between_scores
 from sparsecluster._kernels.rows import improve_rows
-from sparsecluster._kernels.select import FEW, descending, largest
+from sparsecluster._kernels.select import MANY as FEW
+from sparsecluster._kernels.select import descending, largest
 from sparsecluster._kernels.settled import PART_VALUES, is_settled
 from sparsecluster._kernels.sums import BLOCK, STRIP, arranged, updated_scores
 from sparsecluster._search.climb import Climb

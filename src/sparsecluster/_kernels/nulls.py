@@ -90,12 +90,12 @@ def null_objectives_rows(table, total, members, starts, uniforms):
         own = np.empty(subset.size)
         for a in range(subset.size):
             own[a] = total[subset[a]]
-        most, objective = -np.inf, 0.0
+        most, objective = 0.0, -1.0
         for each in uniforms[j]:
             labels = seed_rows(rows, weights, each)
             value = improve_rows(rows, weights, labels, k, LLOYD_PASSES, MOVE_PASSES)
             # A rounding error must not decide between two equally good clusterings.
-            if value > most + SAME * abs(most):
+            if objective < 0.0 or value > most + SAME * abs(most):
                 most, objective = value, 0.0
                 for score in between_scores(rows, own, labels, k):
                     objective += score
