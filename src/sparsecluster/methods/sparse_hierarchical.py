@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -10,14 +10,16 @@ from .._clusterers.hierarchical import LINKAGES, ON_COORDINATES, Linkage, cut, m
 from .._data.metric import Metric
 from .._data.reading import Reading
 from .._features.features import Features
+from .._features.products import product_by_pairs, products
 from .._features.weighted import WeightedFeatures
+from .._kernels.weights import bounded_weights
 from .._search.climb import LEAST_GAIN
 from .._search.curve import Rule
 from .._utils.arrays import Floats, Subset
 from .._utils.checks import check_choice
 from .._utils.parameters import rng_of
 from .._utils.progress import Verbosity
-from ._bounded import Bounded, BoundedWeights, check_pairs, usual_bounds
+from ._bounded import BoundedWeights, check_pairs, usual_bounds
 from ._clusters import NClusters
 from ._result import Result
 from ._weights import Weighting
@@ -30,25 +32,9 @@ NO_LABELS = np.empty(0, np.int32)
 # ---------------------------------------------------------------- the algorithm
 
 
-def sparse_weights(features: Features, bound: float, max_iter: int, weights: Floats | None = None) -> Weighting:
-    """Compute the weights that maximize |D w|_2 by a power method, where D holds delta_a(i, j) by pair and feature.
-
-    For given w, the best U is D w scaled to length 1. For given U, the gains of the features are D' U. The iteration
-    starts with equal weights unless other weights are given.
-    """
-    weigh = Bounded(bound)
-    weights = np.ones(features.n_features) if weights is None else weights
-    best: Weighting | None = None
-    for _ in range(max_iter):
-        apart = features.pair_total(weights)
-        # Every pair occurs twice in the matrix.
-        weights, objective = weigh(features.pair_sums(apart / (np.linalg.norm(apart) / np.sqrt(2))))
-        if best is not None and objective <= best.objective * (1 + LEAST_GAIN):
-            break
-        history = (objective,) if best is None else (*best.history, objective)
-        best = Weighting(NO_LABELS, weights, objective, history)
-    assert best is not None
-    return best
+def sparse_weights(features: Features, bound: float, max_iter: int) -> Weighting:
+    """Compute the weights that maximize |D w|_2, where D holds delta_a(i, j) by pair and feature, from equal weights."""
+    return climbed(products(features), equal_weights(features), bound, max_iter)
 
 
 def path(features: Features, bounds: Floats, max_iter: int) -> list[Weighting]:
@@ -57,10 +43,43 @@ def path(features: Features, bounds: Floats, max_iter: int) -> list[Weighting]:
     The path is followed from the largest bound to the smallest, and each solution starts from the weights of the one
     before.
     """
+    product, gains = products(features), equal_weights(features)
     found: list[Weighting] = []
     for bound in bounds[::-1].tolist():
-        found.append(sparse_weights(features, bound, max_iter, found[-1].weights if found else None))
+        found.append(climbed(product, gains, bound, max_iter))
+        gains = product(found[-1].weights)
     return found[::-1]
+
+
+def equal_weights(features: Features) -> Floats:
+    """D'D w for equal weights."""
+    return product_by_pairs(features, np.ones(features.n_features))
+
+
+def climbed(product: Callable[[Floats], Floats], gains: Floats, bound: float, max_iter: int) -> Weighting:
+    """Maximize |D w|_2 by a power method with momentum, from the gains D'D w of some weights.
+
+    The best weights for given gains never lower |D w|. As the gains change little from step to step, each step goes on
+    beyond them in the direction of the last change, the further the longer this has paid (Nesterov). If a step does not
+    raise |D w|, it is undone and a plain one follows. The climb ends if a plain step does not raise it either.
+    """
+    weights = bounded_weights(gains, bound)
+    last = gains = product(weights)
+    history = [float(np.sqrt(weights @ gains))]
+    steps = 0
+    for _ in range(max_iter - 1):
+        new = bounded_weights(gains + steps / (steps + 3) * (gains - last), bound)
+        new_gains = product(new)
+        objective = float(np.sqrt(new @ new_gains))
+        if objective > history[-1] * (1 + LEAST_GAIN):
+            weights, last, gains = new, gains, new_gains
+            history.append(objective)
+            steps += 1
+        elif steps:
+            steps = 0
+        else:
+            break
+    return Weighting(NO_LABELS, weights, history[-1], tuple(history))
 
 
 # ---------------------------------------------------------------- the estimator
