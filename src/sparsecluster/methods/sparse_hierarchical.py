@@ -34,7 +34,7 @@ NO_LABELS = np.empty(0, np.int32)
 
 def sparse_weights(features: Features, bound: float, max_iter: int) -> Weighting:
     """Compute the weights that maximize |D w|_2, where D holds delta_a(i, j) by pair and feature, from equal weights."""
-    return climbed(products(features), equal_weights(features), bound, max_iter)
+    return climbed(products(features), equal_weights(features), bound, max_iter)[0]
 
 
 def path(features: Features, bounds: Floats, max_iter: int) -> list[Weighting]:
@@ -46,8 +46,8 @@ def path(features: Features, bounds: Floats, max_iter: int) -> list[Weighting]:
     product, gains = products(features), equal_weights(features)
     found: list[Weighting] = []
     for bound in bounds[::-1].tolist():
-        found.append(climbed(product, gains, bound, max_iter))
-        gains = product(found[-1].weights)
+        weighting, gains = climbed(product, gains, bound, max_iter)
+        found.append(weighting)
     return found[::-1]
 
 
@@ -56,7 +56,7 @@ def equal_weights(features: Features) -> Floats:
     return product_by_pairs(features, np.ones(features.n_features))
 
 
-def climbed(product: Callable[[Floats], Floats], gains: Floats, bound: float, max_iter: int) -> Weighting:
+def climbed(product: Callable[[Floats], Floats], gains: Floats, bound: float, max_iter: int) -> tuple[Weighting, Floats]:
     """Maximize |D w|_2 by a power method with momentum, from the gains D'D w of some weights.
 
     The best weights for given gains never lower |D w|. As the gains change little from step to step, each step goes on
@@ -79,7 +79,7 @@ def climbed(product: Callable[[Floats], Floats], gains: Floats, bound: float, ma
             steps = 0
         else:
             break
-    return Weighting(NO_LABELS, weights, history[-1], tuple(history))
+    return Weighting(NO_LABELS, weights, history[-1], tuple(history)), gains
 
 
 # ---------------------------------------------------------------- the estimator
