@@ -19,8 +19,10 @@ MOST_VALUES = 2**25
 # Number of rows computed together: few enough to stay in the cache.
 BLOCK = 128
 
+Product = Callable[[Floats], Floats]
 
-def products(features: Features) -> Callable[[Floats], Floats]:
+
+def products(features: Features) -> Product:
     """Return the function w -> D'D w in the form that is fastest for these features."""
     return NumericProducts(features) if isinstance(features, NumericFeatures) else partial(product_by_pairs, features)
 

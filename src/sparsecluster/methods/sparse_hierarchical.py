@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -10,7 +10,7 @@ from .._clusterers.hierarchical import LINKAGES, ON_COORDINATES, Linkage, cut, m
 from .._data.metric import Metric
 from .._data.reading import Reading
 from .._features.features import Features
-from .._features.products import product_by_pairs, products
+from .._features.products import Product, product_by_pairs, products
 from .._features.weighted import WeightedFeatures
 from .._kernels.weights import bounded_weights
 from .._search.climb import LEAST_GAIN
@@ -33,17 +33,17 @@ NO_LABELS = np.empty(0, np.int32)
 
 
 def sparse_weights(features: Features, bound: float, max_iter: int) -> Weighting:
-    """Compute the weights that maximize |D w|_2, where D holds delta_a(i, j) by pair and feature, from equal weights."""
-    return climbed(products(features), equal_weights(features), bound, max_iter)[0]
+    """Maximize |D w|_2 over the weights, where D holds delta_a(i, j) by pair and feature, from equal weights."""
+    return climbed(products(features), equal_gains(features), bound, max_iter)[0]
 
 
 def path(features: Features, bounds: Floats, max_iter: int) -> list[Weighting]:
     """Return one solution for each of several ascending bounds.
 
-    The path is followed from the largest bound to the smallest, and each solution starts from the weights of the one
+    The path is followed from the largest bound to the smallest, and each solution starts from the gains of the one
     before.
     """
-    product, gains = products(features), equal_weights(features)
+    product, gains = products(features), equal_gains(features)
     found: list[Weighting] = []
     for bound in bounds[::-1].tolist():
         weighting, gains = climbed(product, gains, bound, max_iter)
@@ -51,35 +51,37 @@ def path(features: Features, bounds: Floats, max_iter: int) -> list[Weighting]:
     return found[::-1]
 
 
-def equal_weights(features: Features) -> Floats:
-    """D'D w for equal weights."""
-    return product_by_pairs(features, np.ones(features.n_features))
+def equal_gains(features: Features) -> Floats:
+    """Return the gains D' U for U = D w of length 1, with equal weights w."""
+    gains = product_by_pairs(features, np.ones(features.n_features))
+    return gains / np.sqrt(gains.sum())
 
 
-def climbed(product: Callable[[Floats], Floats], gains: Floats, bound: float, max_iter: int) -> tuple[Weighting, Floats]:
-    """Maximize |D w|_2 by a power method with momentum, from the gains D'D w of some weights.
+def climbed(product: Product, start: Floats, bound: float, max_iter: int) -> tuple[Weighting, Floats]:
+    """Maximize |D w|_2 by a power method with momentum; return the weights and their gains.
 
-    The best weights for given gains never lower |D w|. As the gains change little from step to step, each step goes on
-    beyond them in the direction of the last change, the further the longer this has paid (Nesterov). If a step does not
-    raise |D w|, it is undone and a plain one follows. The climb ends if a plain step does not raise it either.
+    For given w, the best U is D w scaled to length 1. For given U, the gains of the features are D' U, of which the
+    best weights follow. So a plain step never lowers |D w|. As gains change slowly, every step goes on beyond them in
+    the direction of their last change, the further the longer this has paid (Nesterov). A step that does not raise
+    |D w| is undone and a plain one follows. If that does not raise it either, the climb is at its end.
     """
-    weights = bounded_weights(gains, bound)
+    weights = bounded_weights(start, bound)
+    history = [float(weights @ start)]
     last = gains = product(weights)
-    history = [float(np.sqrt(weights @ gains))]
-    steps = 0
+    paid = 0
     for _ in range(max_iter - 1):
-        new = bounded_weights(gains + steps / (steps + 3) * (gains - last), bound)
+        new = bounded_weights(gains + paid / (paid + 3) * (gains - last), bound)
         new_gains = product(new)
         objective = float(np.sqrt(new @ new_gains))
         if objective > history[-1] * (1 + LEAST_GAIN):
             weights, last, gains = new, gains, new_gains
             history.append(objective)
-            steps += 1
-        elif steps:
-            steps = 0
+            paid += 1
+        elif paid:
+            paid = 0
         else:
             break
-    return Weighting(NO_LABELS, weights, history[-1], tuple(history)), gains
+    return Weighting(NO_LABELS, weights, history[-1], tuple(history)), gains / np.sqrt(weights @ gains)
 
 
 # ---------------------------------------------------------------- the estimator
