@@ -7,7 +7,7 @@ from functools import partial
 
 import numpy as np
 
-from .._kernels.products import weighted_rows
+from .._kernels.products import combined_rows
 from .._utils.arrays import Floats, Subset
 from .features import Features
 from .numeric import NumericFeatures
@@ -61,7 +61,7 @@ class NumericProducts:
             return product_by_pairs(self.features, weights)
         if new.size:
             self._add(new)
-        return weighted_rows(self._rows, self._places[used], weights[used])
+        return combined_rows(self._rows, self._places[used], weights[used])
 
     def _add(self, new: Subset) -> None:
         """Compute the rows of some features."""

@@ -8,7 +8,7 @@ from ._jit import kernel
 
 
 @kernel
-def weighted_rows(rows, places, weights):
+def combined_rows(rows, places, weights):
     """sum_k weights[k] rows[places[k]], without a copy of the rows."""
     total = np.zeros(rows.shape[1])
     for k in range(places.size):
