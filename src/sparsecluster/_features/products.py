@@ -14,8 +14,8 @@ from .numeric import NumericFeatures
 
 # With more nonzero weights than this share of n^2, a product by pairs is faster than one by rows of D'D.
 ROWS_SHARE = 1 / 6
-# Most values of D'D that are kept: 256 MB.
-MOST_VALUES = 2**25
+# Most values of D'D that are kept: 64 MB, for each thread.
+MOST_VALUES = 2**23
 # Number of rows computed together: few enough to stay in the cache.
 BLOCK = 128
 
