@@ -10,14 +10,16 @@ from .._clusterers.hierarchical import LINKAGES, ON_COORDINATES, Linkage, cut, m
 from .._data.metric import Metric
 from .._data.reading import Reading
 from .._features.features import Features
+from .._features.products import Product, product_by_pairs, products
 from .._features.weighted import WeightedFeatures
+from .._kernels.weights import bounded_weights
 from .._search.climb import LEAST_GAIN
 from .._search.curve import Rule
 from .._utils.arrays import Floats, Subset
 from .._utils.checks import check_choice
 from .._utils.parameters import rng_of
 from .._utils.progress import Verbosity
-from ._bounded import Bounded, BoundedWeights, check_pairs, usual_bounds
+from ._bounded import BoundedWeights, check_pairs, usual_bounds
 from ._clusters import NClusters
 from ._result import Result
 from ._weights import Weighting
@@ -30,37 +32,56 @@ NO_LABELS = np.empty(0, np.int32)
 # ---------------------------------------------------------------- the algorithm
 
 
-def sparse_weights(features: Features, bound: float, max_iter: int, weights: Floats | None = None) -> Weighting:
-    """Compute the weights that maximize |D w|_2 by a power method, where D holds delta_a(i, j) by pair and feature.
-
-    For given w, the best U is D w scaled to length 1. For given U, the gains of the features are D' U. The iteration
-    starts with equal weights unless other weights are given.
-    """
-    weigh = Bounded(bound)
-    weights = np.ones(features.n_features) if weights is None else weights
-    best: Weighting | None = None
-    for _ in range(max_iter):
-        apart = features.pair_total(weights)
-        # Every pair occurs twice in the matrix.
-        weights, objective = weigh(features.pair_sums(apart / (np.linalg.norm(apart) / np.sqrt(2))))
-        if best is not None and objective <= best.objective * (1 + LEAST_GAIN):
-            break
-        history = (objective,) if best is None else (*best.history, objective)
-        best = Weighting(NO_LABELS, weights, objective, history)
-    assert best is not None
-    return best
+def sparse_weights(features: Features, bound: float, max_iter: int) -> Weighting:
+    """Maximize |D w|_2 over the weights, where D holds delta_a(i, j) by pair and feature, from equal weights."""
+    return climbed(products(features), equal_gains(features), bound, max_iter)[0]
 
 
 def path(features: Features, bounds: Floats, max_iter: int) -> list[Weighting]:
     """Return one solution for each of several ascending bounds.
 
-    The path is followed from the largest bound to the smallest, and each solution starts from the weights of the one
+    The path is followed from the largest bound to the smallest, and each solution starts from the gains of the one
     before.
     """
+    product, gains = products(features), equal_gains(features)
     found: list[Weighting] = []
     for bound in bounds[::-1].tolist():
-        found.append(sparse_weights(features, bound, max_iter, found[-1].weights if found else None))
+        weighting, gains = climbed(product, gains, bound, max_iter)
+        found.append(weighting)
     return found[::-1]
+
+
+def equal_gains(features: Features) -> Floats:
+    """Return the gains D' U for U = D w of length 1, with equal weights w."""
+    gains = product_by_pairs(features, np.ones(features.n_features))
+    return gains / np.sqrt(gains.sum())
+
+
+def climbed(product: Product, start: Floats, bound: float, max_iter: int) -> tuple[Weighting, Floats]:
+    """Maximize |D w|_2 by a power method with momentum; return the weights and their gains.
+
+    For given w, the best U is D w scaled to length 1. For given U, the gains of the features are D' U, of which the
+    best weights follow. So a plain step never lowers |D w|. As gains change slowly, every step goes on beyond them in
+    the direction of their last change, the further the longer this has paid (Nesterov). A step that does not raise
+    |D w| is undone and a plain one follows. If that does not raise it either, the climb is at its end.
+    """
+    weights = bounded_weights(start, bound)
+    history = [float(weights @ start)]
+    last = gains = product(weights)
+    paid = 0
+    for _ in range(max_iter - 1):
+        new = bounded_weights(gains + paid / (paid + 3) * (gains - last), bound)
+        new_gains = product(new)
+        objective = float(np.sqrt(new @ new_gains))
+        if objective > history[-1] * (1 + LEAST_GAIN):
+            weights, last, gains = new, gains, new_gains
+            history.append(objective)
+            paid += 1
+        elif paid:
+            paid = 0
+        else:
+            break
+    return Weighting(NO_LABELS, weights, history[-1], tuple(history)), gains / np.sqrt(weights @ gains)
 
 
 # ---------------------------------------------------------------- the estimator
