@@ -1,0 +1,192 @@
+"""What compiled code does at once is what is written out step by step: climbs, sweeps, and the fixed reference."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from sparsecluster import SASClustering
+from sparsecluster._clusterers.kmeans import HillClimb, KMeans
+from sparsecluster._kernels.climbs import exchange_columns
+from sparsecluster._kernels.nulls import add_products, change_subset
+from sparsecluster._kernels.rows import BLOCK, improve_rows
+from sparsecluster._kernels.select import largest, raise_envelope
+from sparsecluster._search.climb import Problem, climb
+from sparsecluster._search.search import sweep
+from sparsecluster._search.sizes import Effort, SizesTried
+from sparsecluster._search.starts import ladder
+from sparsecluster._utils.parallel import ONE_THREAD
+from sparsecluster.datasets import shifted_groups
+from tests import naive
+
+PLAIN = "sparsecluster._search.climb.Problem.plain"
+
+
+def table_of(seed, n=60, p=40):
+    return shifted_groups(mu=0.5, n_features=p, n_useful=10, group_size=n // 3, seed=seed).X
+
+
+@pytest.mark.parametrize("kind", [np.float64, np.float32])
+@pytest.mark.parametrize("k", [2, 3, 5])
+def test_a_climb_makes_the_same_steps(features_of, monkeypatch, k, kind):
+    steps = 0
+    for seed in range(6):
+        features = features_of(table_of(seed).astype(kind))
+        labels = naive.random_labels(np.random.default_rng(seed), features.n_samples, k)
+        before = labels.copy()
+        for size in (1, 2, 7, 25, 40):
+            for max_iter in (1, 2, 100):
+                problem = Problem(features, KMeans(), k, max_iter)
+                at_once = climb(problem, labels, size, np.random.default_rng(0))
+                with monkeypatch.context() as patch:
+                    patch.setattr(PLAIN, lambda *_: None)
+                    written_out = climb(problem, labels, size, np.random.default_rng(0))
+                np.testing.assert_array_equal(labels, before)
+                np.testing.assert_array_equal(at_once.labels, written_out.labels)
+                np.testing.assert_array_equal(at_once.scores, written_out.scores)
+                np.testing.assert_array_equal(at_once.subset, written_out.subset)
+                np.testing.assert_allclose(np.array(at_once.history), np.array(written_out.history), rtol=1e-14)
+                steps = max(steps, len(at_once.history))
+    assert steps > 3
+
+
+@pytest.mark.parametrize("upwards", [False, True])
+def test_a_sweep_makes_the_same_climbs_and_draws_the_same_random_numbers(features_of, monkeypatch, upwards):
+    for seed in range(4):
+        problem = Problem(features_of(table_of(seed)), KMeans(), 3)
+        labels = naive.random_labels(np.random.default_rng(seed), 60, 3)
+        sizes = ladder(40)[::-1] if upwards else ladder(40)
+        rngs = np.random.default_rng(seed), np.random.default_rng(seed)
+        at_once = list(sweep(problem, labels, sizes, rngs[0]))
+        with monkeypatch.context() as patch:
+            patch.setattr(PLAIN, lambda *_: None)
+            written_out = list(sweep(problem, labels, sizes, rngs[1]))
+        assert len(at_once) == len(written_out) == 2 * len(sizes) - 1
+        for one, other in zip(at_once, written_out, strict=True):
+            np.testing.assert_array_equal(one.labels, other.labels)
+            np.testing.assert_array_equal(one.scores, other.scores)
+        assert rngs[0].random() == rngs[1].random()
+
+
+def test_a_sweep_in_parts_is_the_same(features_of, monkeypatch):
+    problem = Problem(features_of(table_of(1)), KMeans(), 3)
+    labels = naive.random_labels(np.random.default_rng(1), 60, 3)
+    whole = list(sweep(problem, labels, ladder(40), np.random.default_rng(0)))
+    monkeypatch.setattr("sparsecluster._search.search.MOST_SCORES", 80)
+    parts = list(sweep(problem, labels, ladder(40), np.random.default_rng(0)))
+    assert [found.labels.tolist() for found in whole] == [found.labels.tolist() for found in parts]
+
+
+@pytest.mark.parametrize("two_valued", [False, True])
+@pytest.mark.parametrize("n", [60, 600])
+def test_the_fixed_reference_is_the_same(features_of, monkeypatch, n, two_valued):
+    table = table_of(2, n)
+    if two_valued:
+        # Totals of columns with two values differ.
+        table[:, ::2] = table[:, ::2] > np.linspace(-1, 1, 20)
+    problem = Problem(features_of(table), KMeans(), 3)
+    subsets = [np.array([4]), np.arange(10), np.arange(5, 30), np.arange(40)]
+    effort = Effort("coordinate", 1, (), 3, "fixed")
+
+    def reference():
+        tried = SizesTried(problem, np.random.default_rng(5), [3, 8, 2**63], effort, ONE_THREAD)
+        return np.array(list(tried._on_copies(subsets)))
+
+    at_once = reference()
+    monkeypatch.setattr(PLAIN, lambda *_: None)
+    np.testing.assert_allclose(at_once, reference(), rtol=1e-12)
+
+
+@pytest.mark.parametrize("search", ["path", "grid", "golden"])
+@pytest.mark.parametrize("null", ["refit", "fixed"])
+def test_a_fit_is_the_same(monkeypatch, search, null):
+    X = shifted_groups(mu=0.9, n_features=30, n_useful=8, group_size=20, seed=4).X
+    parameters = {"search": search, "null": null, "n_permutations": 4}
+    at_once = SASClustering(3, **parameters).fit(X)
+    monkeypatch.setattr(PLAIN, lambda *_: None)
+    written_out = SASClustering(3, **parameters).fit(X)
+    np.testing.assert_array_equal(at_once.labels_, written_out.labels_)
+    np.testing.assert_array_equal(at_once.support_, written_out.support_)
+    np.testing.assert_allclose(at_once.gap_curve_.score, written_out.gap_curve_.score, atol=1e-12)
+
+
+def test_what_is_not_plain_numbers_and_k_means_goes_step_by_step(features_of):
+    features = features_of(table_of(0))
+    assert Problem(features, KMeans(), 3).plain(40) is features
+    assert Problem(features, HillClimb(), 3).plain(40) is None
+    assert Problem(features, KMeans("pairs"), 3).plain(40) is None
+    # So many clusters that their sums are not kept.
+    assert Problem(features, KMeans(), 20).plain(40) is None
+
+
+# ---------------------------------------------------------------- kernels
+
+
+@pytest.mark.parametrize("n", [BLOCK - 1, BLOCK, BLOCK + 1, 5 * BLOCK + 3])
+@pytest.mark.parametrize("k", [2, 4])
+def test_samples_that_are_not_looked_at_would_not_move(n, k):
+    rng = np.random.default_rng(n)
+    for _ in range(5):
+        table, weights, labels = rng.standard_normal((n, 6)), rng.random(6), naive.random_labels(rng, n, k)
+        expected = naive.improve((table * weights) @ table.T, labels, k, 2)
+        improve_rows(table, weights, labels, k, 2, 1000)
+        np.testing.assert_array_equal(labels, expected)
+
+
+@pytest.mark.parametrize("order", ["sorted", "turned", "periodic", "equal", "shuffled"])
+@pytest.mark.parametrize("size", [5, 300, 20_000])
+def test_the_largest_are_found_whatever_a_sample_of_the_values_suggests(order, size):
+    values = np.arange(float(size))
+    if order == "turned":
+        values = values[::-1].copy()
+    elif order == "periodic":
+        values = values % 7
+        values[:: max(size // 64, 1)] = 9.0
+    elif order == "equal":
+        values[:] = 1.0
+    elif order == "shuffled":
+        np.random.default_rng(0).shuffle(values)
+    for count in {1, 2, size // 3, size - 1, size}:
+        expected = np.sort(np.argsort(-values, kind="stable")[:count])
+        np.testing.assert_array_equal(largest(values, count), expected)
+
+
+def test_columns_are_exchanged_one_for_one():
+    rng = np.random.default_rng(0)
+    table = rng.standard_normal((5, 12))
+    held = np.array([1, 4, 6, 9])
+    rows = table[:, held].copy()
+    for chosen in ([1, 4, 6, 9], [0, 4, 6, 11], [2, 3, 5, 7], [2, 3, 4, 7]):
+        before = set(held.tolist())
+        count = exchange_columns(table, np.array(chosen), held, rows)
+        assert count == len(set(chosen) - before)
+        assert sorted(held.tolist()) == chosen
+        np.testing.assert_array_equal(rows, table[:, held])
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 9])
+def test_inner_products_follow_the_columns(n):
+    rng = np.random.default_rng(n)
+    rows, others = rng.standard_normal((n, 7)), rng.standard_normal((n, 3))
+    gram = np.zeros((n, n))
+    add_products(rows, 1.0, gram)
+    add_products(others, 1.0, gram)
+    add_products(rows, -1.0, gram)
+    np.testing.assert_allclose(gram, others @ others.T, atol=1e-13)
+
+
+def test_columns_that_join_and_leave_a_subset():
+    is_in, columns = np.zeros(8, np.int8), np.empty(8, np.intp)
+    before: set[int] = set()
+    for subset in ([1, 2, 3], [2, 3, 5, 7], [0], [0, 1, 2, 3, 4, 5, 6, 7], [6]):
+        joined, left = change_subset(is_in, np.array(subset), columns)
+        assert set(columns[:joined].tolist()) == set(subset) - before
+        assert set(columns[left:].tolist()) == before - set(subset)
+        before = set(subset)
+
+
+def test_an_envelope_is_raised_where_another_is_higher():
+    objective, owner = np.array([1.0, 2.0, 3.0]), np.array([0, 0, 1])
+    gain = raise_envelope(objective, owner, np.array([2.0, 2.0, 3.3]), np.array([5, 6, 7]), 1e-9)
+    assert (objective.tolist(), owner.tolist(), gain) == ([2.0, 2.0, 3.3], [5, 0, 7], 0.5)
+    assert raise_envelope(objective, owner, objective * (1 + 1e-12), owner + 1, 1e-9) == 0.0
