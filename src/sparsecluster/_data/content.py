@@ -87,6 +87,8 @@ def is_missing(value: Any) -> bool:
 
 def as_frame(X: Any) -> Any:
     """A narwhals data frame if X is a pandas, polars or pyarrow table, else None."""
+    if isinstance(X, np.ndarray):
+        return None
     import narwhals.stable.v1 as nw
 
     if hasattr(X, "collect") and hasattr(X, "collect_schema"):

@@ -47,12 +47,20 @@ def checked(estimator: Any, X: Any, *, reset: bool, has_words: bool = False) -> 
         X = np.asarray(X, dtype=object) if frame is None else X
         check_count("The number of rows of X", len(X), fewest)
         validate_data(estimator, X, reset=reset, skip_check_array=True)
+    elif is_table_of_floats(X, fewest):
+        validate_data(estimator, X, reset=reset, skip_check_array=True)
     else:
         X = validate_data(estimator, without_128_bits(X), reset=reset, ensure_min_samples=fewest, order=None, **NUMBERS)
     names = names_of(estimator)
     # Parameters refer to columns by the user's own names, while scikit-learn accepts only strings as names.
     is_usable = bool(keys) and all(isinstance(key, str | int) for key in keys)
     return Given(X, words, names, keys if is_usable else names, hasattr(estimator, "feature_names_in_"))
+
+
+def is_table_of_floats(X: Any, fewest: int) -> bool:
+    """Whether X is already what scikit-learn would make of it: an array of floats with enough rows, and a column."""
+    is_table = type(X) is np.ndarray and X.ndim == 2 and X.dtype in NUMBERS["dtype"]
+    return is_table and len(X) >= fewest and X.shape[1] > 0
 
 
 # What to do with objects that are not tables but can be made one, by the name of a method that they have.
