@@ -53,13 +53,13 @@ def arrangement(table: Table, columns: Subset, levels: npt.NDArray[np.bool_] | N
     def in_blocks() -> Iterator[tuple[slice, npt.NDArray[np.uint64]]]:
         for block in blocks:
             bits = _bits(table[block], columns) if only is None else only
-            if coded.size:
+            if names is not None:
                 bits[:, coded] = names[block]
             yield block, bits
 
     for _ in range(ROUNDS):
         salts, prints = mixed(rows), np.zeros_like(prints)
-        names = level_names(table[:, columns[coded]], salts)
+        names = level_names(table[:, columns[coded]], salts) if coded.size else None
         for block, bits in in_blocks():
             column_fingerprints(bits, salts[block], prints)
         salts, rows = mixed(prints), np.zeros_like(rows)
@@ -68,7 +68,8 @@ def arrangement(table: Table, columns: Subset, levels: npt.NDArray[np.bool_] | N
         if are_told_apart(prints, len(table)):
             break
     ordered = columns[order_of(prints, lambda a: _bytes(table[:, columns[a]]))]
-    return Arrangement(order_of(rows, lambda i: _bytes(table[i, ordered])), ordered, np.unique(rows).size)
+    samples = order_of(rows, lambda i: _bytes(table[i, ordered]))
+    return Arrangement(samples, ordered, int(np.count_nonzero(np.diff(rows[samples]))) + 1)
 
 
 def are_told_apart(prints: npt.NDArray[np.uint64], n_rows: int) -> bool:

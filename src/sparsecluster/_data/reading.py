@@ -20,14 +20,15 @@ from .arrange import Arrangement, arrangement, matrix_arrangement
 from .arrange_sparse import sparse_arrangement
 from .check_matrices import check_cross, check_matrices, check_samples_observed, usable_matrices
 from .checks import (
+    Extremes,
     check_finite,
     check_stored,
+    extremes,
     left_out,
     observed_counts,
     observed_enough,
     precise_enough,
     refuse_blank,
-    varies,
 )
 from .checks import too_few_distinct as too_few
 from .content import Content, contents
@@ -227,11 +228,13 @@ def read_table(given: Given, request: Request) -> Reading:
     """Read a data frame or an array."""
     table = read_columns(given, request.metric)
     n, p = table.values.shape
-    names = given.names
-    check_finite(table.values, names)
+    names, known = given.names, extremes(table.values)
+    check_finite(table.values, names, known)
     groups = None if request.feature_groups is None else group_numbers(request.feature_groups, given.keys)
-    table, has_missing = with_one_nan(replace(table, values=precise_enough(table.values)))
-    usable, notes = usable_columns(table, names, has_missing)
+    table, has_missing = replace(table, values=precise_enough(table.values, known)), known.has_missing
+    if has_missing:
+        table = with_one_nan(table)
+    usable, notes = usable_columns(table, names, known)
     if has_missing:
         refuse_blank(blank_rows(table.values, usable), n, BLANK)
         has_missing = bool(np.isnan(table.values[:, usable]).any())
@@ -292,19 +295,16 @@ def recoded(X: Table, kinds: Sequence[Dissimilarity], names: Sequence[str]) -> T
     return encoded(columns, kinds, names)
 
 
-def with_one_nan(table: ColumnTable) -> tuple[ColumnTable, bool]:
-    """The table with one bit pattern for all NaN, so that equal rows have equal bits; and whether there are any."""
-    # A sum is NaN if one of its values is, and costs less than testing each value.
-    if not np.isnan(table.values.sum(axis=0, dtype=np.float64)).any():
-        return table, False
-    return ColumnTable(np.where(np.isnan(table.values), np.nan, table.values), table.kinds), True
+def with_one_nan(table: ColumnTable) -> ColumnTable:
+    """The table with one bit pattern for all NaN, so that equal rows have equal bits."""
+    return replace(table, values=np.where(np.isnan(table.values), np.nan, table.values))
 
 
-def usable_columns(table: ColumnTable, names: Sequence[str], has_missing: bool) -> tuple[Subset, tuple[str, ...]]:
+def usable_columns(table: ColumnTable, names: Sequence[str], known: Extremes) -> tuple[Subset, tuple[str, ...]]:
     """Columns that vary and are observed often enough, and notes about the others."""
-    values = table.values
-    enough = observed_enough(observed_counts(values), len(values)) if has_missing else np.ones(values.shape[1], bool)
-    constant = ~varies(values)
+    values, constant, enough = table.values, ~known.varies, np.ones(table.values.shape[1], bool)
+    if known.has_missing:
+        enough = observed_enough(observed_counts(values), len(values))
     tried = any(kind.is_tried for kind in table.distinct_kinds)
     for a, kind in enumerate(table.kinds if tried else ()):
         if kind.is_tried and not kind.tells_apart(values[:, a], names[a]):

@@ -19,7 +19,7 @@ from .._utils.arrays import Floats, Subset, Table
 from .arrange import arrangement
 from .centers import means, table_centers
 from .check_matrices import count_distinct
-from .checks import observed_counts, observed_enough, spreads, varies
+from .checks import extremes, observed_counts, observed_enough
 from .kinds import Dissimilarity, Numbers, Precomputed, SquaredEuclidean
 from .kinds.dissimilarity import distinct_kinds
 
@@ -160,7 +160,9 @@ class TableSource:
     def take(self, places: Subset, n_clusters: int) -> TableSource | None:
         samples = self.samples[places]
         values = self.table.values[samples][:, self.columns]
-        usable = np.flatnonzero(varies(values) & observed_enough(observed_counts(values), samples.size, n_clusters))
+        usable = np.flatnonzero(
+            extremes(values).varies & observed_enough(observed_counts(values), samples.size, n_clusters)
+        )
         if not usable.size or arrangement(values, usable).distinct_samples < n_clusters:
             return None
         return replace(self, samples=samples, columns=self.columns[usable])
@@ -181,7 +183,7 @@ class TableSource:
         places, values = self.columns.tolist(), self.table.values
         kinds = [self.table.kinds[a] for a in places]
         if all(isinstance(kind, Numbers) for kind in kinds):
-            apart = spreads(values)[self.columns]
+            apart = extremes(values).spreads[self.columns]
         else:
             apart = np.array([kind.extent(values[:, a]) for kind, a in zip(kinds, places, strict=True)])
         return apart, np.array([float(kind.power) for kind in kinds])

@@ -120,9 +120,11 @@ def as_named(labels: Labels) -> Subset:
     >>> as_named(np.array([2, 0, 2, 1])).tolist()
     [0, 1, 0, 2]
     """
-    clusters = list(dict.fromkeys(labels.tolist()))
-    numbers = np.empty(max(clusters) + 1, np.intp)
-    numbers[clusters] = np.arange(len(clusters))
+    firsts = np.full(labels.max() + 1, labels.size)
+    # Of all samples of a cluster, which are assigned to it from the last one to the first, the first one stays.
+    firsts[labels[::-1]] = np.arange(labels.size)[::-1]
+    numbers = np.empty_like(firsts)
+    numbers[np.argsort(firsts)] = np.arange(firsts.size)
     return numbers[labels]
 
 
