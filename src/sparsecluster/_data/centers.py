@@ -39,7 +39,8 @@ def means(X: Table, labels: npt.NDArray[np.integer[Any]], k: int) -> Floats:
 
     Values are measured from the smallest in the column, so that a small spread about a large value keeps its digits.
     """
-    origin = np.nan_to_num(np.fmin.reduce(X, axis=0).astype(np.float64))
+    origin = np.fmin.reduce(X, axis=0).astype(np.float64)
+    origin[np.isnan(origin)] = 0.0
     sums, counts = np.zeros((k, X.shape[1])), np.zeros((k, X.shape[1]))
     block = max(1, BLOCK_VALUES // X.shape[1])
     for first in range(0, len(X), block):

@@ -64,7 +64,8 @@ def extremes(values: Table) -> Extremes:
 
 def check_finite(X: Table, names: Sequence[str], known: Extremes | None = None) -> None:
     """Refuse infinite and very large numbers, naming their columns; NaN is a missing value."""
-    low, high, _ = extremes(X) if known is None else known
+    known = extremes(X) if known is None else known
+    low, high = known.low.astype(np.float64), known.high.astype(np.float64)
     with np.errstate(invalid="ignore"):
         suspects = np.flatnonzero(~((low >= -LARGEST) & (high <= LARGEST))).tolist()
     sizes = {a: np.abs(X[:, a].astype(np.float64)) for a in suspects}

@@ -160,9 +160,8 @@ class TableSource:
     def take(self, places: Subset, n_clusters: int) -> TableSource | None:
         samples = self.samples[places]
         values = self.table.values[samples][:, self.columns]
-        usable = np.flatnonzero(
-            extremes(values).varies & observed_enough(observed_counts(values), samples.size, n_clusters)
-        )
+        enough = observed_enough(observed_counts(values), samples.size, n_clusters)
+        usable = np.flatnonzero(extremes(values).varies & enough)
         if not usable.size or arrangement(values, usable).distinct_samples < n_clusters:
             return None
         return replace(self, samples=samples, columns=self.columns[usable])

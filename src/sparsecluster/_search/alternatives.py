@@ -102,7 +102,7 @@ def distinct(candidates: Iterable[Labels], first: Labels) -> list[Labels]:
     """The candidates that differ from the first clustering, each only once."""
     kept: list[Labels] = []
     seen: set[bytes] = set()
-    for labels in candidates:
+    for labels in {labels.tobytes(): labels for labels in candidates}.values():
         key = as_named(labels).tobytes()
         if key in seen:
             continue
