@@ -6,6 +6,9 @@ import pytest
 from scipy import sparse
 
 from sparsecluster import SASClustering
+from sparsecluster._data.kinds import SquaredEuclidean
+from sparsecluster._data.kinds.dissimilarity import measured_alone
+from sparsecluster._data.kinds.numbers import mean_measures
 from tests.helpers.new_samples import KINDS, RANKS, TRUTH, N, P, S, fit, numbers, pairwise, random_numbers, root
 
 DELTA = {
@@ -293,3 +296,22 @@ def test_missing_values_of_new_samples_are_those_of_fit(missing):
     found, new = fit(numbers(0)), numbers(0).astype(object)
     new[3, 0] = missing
     np.testing.assert_array_equal(found.predict(new), TRUTH)
+
+
+@pytest.mark.parametrize("share_missing", [0.0, 0.2])
+def test_columns_of_numbers_are_measured_together_as_alone(share_missing):
+    """One column is far from zero, and one is never observed in a cluster."""
+    rng = np.random.default_rng(3)
+    columns = rng.normal(size=(6, 40)) + np.array([0, 0, 0, 0, 1e9, 0])[:, None]
+    labels = rng.integers(3, size=40).astype(np.int32)
+    columns[rng.random(columns.shape) < share_missing] = np.nan
+    columns[5, labels == 1] = np.nan
+    kinds = [SquaredEuclidean()] * 6
+    together, alone = mean_measures(kinds, columns, labels, 3), measured_alone(kinds, columns, labels, 3)
+    np.testing.assert_allclose(together.spreads, alone.spreads, rtol=1e-14)
+    np.testing.assert_array_equal(together.observed, alone.observed)
+    for one, other, column in zip(together.measures, alone.measures, columns, strict=True):
+        np.testing.assert_array_equal(one(column), other(column))
+        means = [column[(labels == c) & ~np.isnan(column)] for c in range(3)]
+        expected = [each.mean() if each.size else np.nan for each in means]
+        np.testing.assert_allclose(one.means, expected, rtol=1e-12)

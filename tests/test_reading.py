@@ -11,7 +11,7 @@ import pytest
 from scipy import sparse
 
 from sparsecluster import PlainClustering, SASClustering, SparseKMeans
-from sparsecluster._data import content, reading
+from sparsecluster._data import checks, content, reading
 from sparsecluster._data.reading import Reading
 from sparsecluster.datasets import mixed_groups, shifted_groups
 
@@ -116,3 +116,25 @@ def test_methods_of_numbers_refuse_readings_of_anything_else():
     for table in (MIXED, TABLES["sparse"]):
         with pytest.raises(TypeError, match="SpectralGem requires a dense table of numbers"):
             SpectralGem(2).fit(SASClustering().read(table))
+
+
+@pytest.mark.parametrize("package", ["pandas", "polars", "pyarrow"])
+def test_columns_are_found_by_type_as_one_by_one(package):
+    values = {"a": [1.0, 2.0], "b": ["x", "y"], "c": [1, 2], "d": [True, False], "e": [3.0, 4.0], "f": ["u", "v"]}
+    native = pytest.importorskip(package)
+    frame = content.as_frame(native.table(values) if package == "pyarrow" else native.DataFrame(values))
+    for is_wanted in (lambda kind: kind.is_numeric(), lambda kind: not kind.is_numeric(), lambda kind: False):
+        expected = [name for name, kind in frame.schema.items() if is_wanted(kind)]
+        assert content.columns_where(frame, is_wanted) == expected
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_extremes_are_those_of_the_observed_values(dtype):
+    table = TABLES["missing values"].astype(dtype)
+    table[:, 3] = np.nan
+    for values in (table, np.nan_to_num(table)):
+        found = checks.extremes(values)
+        assert found.has_missing == np.isnan(values).any()
+        np.testing.assert_array_equal(found.low, np.fmin.reduce(values, axis=0))
+        np.testing.assert_array_equal(found.high, np.fmax.reduce(values, axis=0))
+        np.testing.assert_array_equal(found.varies, [np.unique(each[~np.isnan(each)]).size > 1 for each in values.T])

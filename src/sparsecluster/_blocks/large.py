@@ -129,5 +129,5 @@ def sample_reading(reading: Reading, rows: Any, k: int) -> Reading | None:
     source = source.take(every, k)
     if source is None:
         return None
-    # How many of the rows are different is counted if it matters.
-    return replace(reading, source=source, notes=(), n_samples=n, n_surely_distinct=0)
+    # At least k of the rows are different. How many there are is counted if it matters.
+    return replace(reading, source=source, notes=(), n_samples=n, n_surely_distinct=k)

@@ -6,7 +6,7 @@ result depend on how rows and columns happen to be arranged, so they are first s
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -47,18 +47,29 @@ def arrangement(table: Table, columns: Subset, levels: npt.NDArray[np.bool_] | N
     step = max(1, BLOCK_VALUES // columns.size)
     blocks = [slice(first, first + step) for first in range(0, len(table), step)]
     coded = np.flatnonzero(levels[columns]) if levels is not None else columns[:0]
+    # The bits of a small table are kept.
+    only = _bits(table, columns) if len(blocks) == 1 else None
+
+    def in_blocks() -> Iterator[tuple[slice, npt.NDArray[np.uint64]]]:
+        for block in blocks:
+            bits = _bits(table[block], columns) if only is None else only
+            if names is not None:
+                bits[:, coded] = names[block]
+            yield block, bits
+
     for _ in range(ROUNDS):
         salts, prints = mixed(rows), np.zeros_like(prints)
         names = level_names(table[:, columns[coded]], salts) if coded.size else None
-        for block in blocks:
-            column_fingerprints(_bits(table[block], columns, coded, names, block), salts[block], prints)
+        for block, bits in in_blocks():
+            column_fingerprints(bits, salts[block], prints)
         salts, rows = mixed(prints), np.zeros_like(rows)
-        for block in blocks:
-            row_fingerprints(_bits(table[block], columns, coded, names, block), salts, rows[block])
+        for block, bits in in_blocks():
+            row_fingerprints(bits, salts, rows[block])
         if are_told_apart(prints, len(table)):
             break
     ordered = columns[order_of(prints, lambda a: _bytes(table[:, columns[a]]))]
-    return Arrangement(order_of(rows, lambda i: _bytes(table[i, ordered])), ordered, np.unique(rows).size)
+    samples = order_of(rows, lambda i: _bytes(table[i, ordered]))
+    return Arrangement(samples, ordered, int(np.count_nonzero(np.diff(rows[samples]))) + 1)
 
 
 def are_told_apart(prints: npt.NDArray[np.uint64], n_rows: int) -> bool:
@@ -70,8 +81,8 @@ def order_of(prints: npt.NDArray[np.uint64], contents: Callable[[int], bytes]) -
     """The order by fingerprint; ties are broken by the contents."""
     order = np.argsort(prints, kind="stable")
     same = np.flatnonzero(np.diff(prints[order]) == 0)
-    tied = np.union1d(same, same + 1)
-    if tied.size:
+    if same.size:
+        tied = np.union1d(same, same + 1)
         keys = {i: (prints[i], contents(i)) for i in order[tied].tolist()}
         order[tied] = sorted(keys, key=keys.__getitem__)
     return order
@@ -82,16 +93,11 @@ def _bytes(values: Table) -> bytes:
     return (values.astype(np.float64) + 0.0).tobytes()
 
 
-def _bits(
-    block: Table, columns: Subset, coded: Subset, names: npt.NDArray[np.uint64] | None, rows: slice
-) -> npt.NDArray[np.uint64]:
+def _bits(block: Table, columns: Subset) -> npt.NDArray[np.uint64]:
     if columns.size < block.shape[1]:
         block = block[:, columns]
     # Adding zero turns -0.0 into 0.0: they are equal and must have equal fingerprints.
-    bits = (np.ascontiguousarray(block, dtype=np.float64) + 0.0).view(np.uint64)
-    if names is not None:
-        bits[:, coded] = names[rows]
-    return bits
+    return (np.ascontiguousarray(block, dtype=np.float64) + 0.0).view(np.uint64)
 
 
 def level_names(codes: Table, salts: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:

@@ -10,7 +10,7 @@ import numpy.typing as npt
 import scipy.sparse
 
 from .._utils.arrays import Floats, Table
-from .kinds import Dissimilarity, SquaredEuclidean
+from .kinds import Dissimilarity
 
 # Number of values processed together.
 BLOCK_VALUES = 2**20
@@ -20,8 +20,6 @@ def table_centers(
     values: Table, kinds: Sequence[Dissimilarity], labels: npt.NDArray[np.intp], k: int
 ) -> npt.NDArray[Any] | None:
     """The center of every column in every cluster, of shape (k, n_columns); None if some column has none."""
-    if all(isinstance(kind, SquaredEuclidean) for kind in kinds):
-        return means(values, labels, k)
     if not all(kind.has_center for kind in kinds):
         return None
     members = [values[labels == c] for c in range(k)]
@@ -41,14 +39,20 @@ def means(X: Table, labels: npt.NDArray[np.integer[Any]], k: int) -> Floats:
 
     Values are measured from the smallest in the column, so that a small spread about a large value keeps its digits.
     """
-    origin = np.nan_to_num(np.fmin.reduce(X, axis=0).astype(np.float64))
+    origin = np.fmin.reduce(X, axis=0).astype(np.float64)
+    origin[np.isnan(origin)] = 0.0
     sums, counts = np.zeros((k, X.shape[1])), np.zeros((k, X.shape[1]))
     block = max(1, BLOCK_VALUES // X.shape[1])
     for first in range(0, len(X), block):
         shifted = X[first : first + block] - origin
-        observed = ~np.isnan(shifted)
         member = (labels[first : first + block] == np.arange(k)[:, None]).astype(np.float64)
-        sums += member @ np.where(observed, shifted, 0.0)
-        counts += member @ observed
+        found = member @ shifted
+        if np.isnan(found).any():
+            observed = ~np.isnan(shifted)
+            sums += member @ np.where(observed, shifted, 0.0)
+            counts += member @ observed
+        else:
+            sums += found
+            counts += member.sum(axis=1, keepdims=True)
     with np.errstate(invalid="ignore"):
         return np.asarray(origin + sums / counts)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -33,22 +33,40 @@ def observed_enough(counts: Subset, n_samples: int, n_clusters: int = 2) -> npt.
     return np.asarray(counts >= max(n_clusters + 1, LEAST_OBSERVED * n_samples))
 
 
-def varies(values: Table) -> npt.NDArray[np.bool_]:
-    """Which columns have at least two different values, far enough apart to divide by their difference."""
-    return np.asarray(spreads(values) >= SMALLEST_SPREAD)
+class Extremes(NamedTuple):
+    """The smallest and the largest observed value of every column, NaN without any, and whether values are missing."""
+
+    low: Table
+    high: Table
+    has_missing: bool
+
+    @property
+    def spreads(self) -> Floats:
+        """The largest value of every column less the smallest."""
+        with np.errstate(invalid="ignore"):
+            return np.asarray(self.high - self.low, dtype=np.float64)
+
+    @property
+    def varies(self) -> npt.NDArray[np.bool_]:
+        """Which columns have at least two different values, far enough apart to divide by their difference."""
+        return np.asarray(self.spreads >= SMALLEST_SPREAD)
 
 
-def spreads(values: Table) -> Floats:
-    """The largest observed value of every column less the smallest; NaN without any."""
+def extremes(values: Table) -> Extremes:
+    """The extremes of the columns of a table."""
     with np.errstate(invalid="ignore"):
-        return np.asarray(np.fmax.reduce(values, axis=0) - np.fmin.reduce(values, axis=0), dtype=np.float64)
+        low, high = values.min(axis=0), values.max(axis=0)
+        has_missing = bool(np.isnan(low).any())
+        if has_missing:
+            low, high = np.fmin.reduce(values, axis=0), np.fmax.reduce(values, axis=0)
+    return Extremes(low, high, has_missing)
 
 
-def check_finite(X: Table, names: Sequence[str]) -> None:
+def check_finite(X: Table, names: Sequence[str], known: Extremes | None = None) -> None:
     """Refuse infinite and very large numbers, naming their columns; NaN is a missing value."""
+    known = extremes(X) if known is None else known
+    low, high = known.low.astype(np.float64), known.high.astype(np.float64)
     with np.errstate(invalid="ignore"):
-        low, high = (np.asarray(extreme, dtype=np.float64) for extreme in (X.min(axis=0), X.max(axis=0)))
-        # Extremes are NaN in a column with missing values, which is therefore looked at as well.
         suspects = np.flatnonzero(~((low >= -LARGEST) & (high <= LARGEST))).tolist()
     sizes = {a: np.abs(X[:, a].astype(np.float64)) for a in suspects}
     infinite = {a: f"{np.isinf(size).sum()}" for a, size in sizes.items() if np.isinf(size).any()}
@@ -68,11 +86,11 @@ def refuse_columns(names: Sequence[str], bad: dict[int, str], what: str, advice:
         )
 
 
-def precise_enough(values: Table) -> Table:
+def precise_enough(values: Table, known: Extremes) -> Table:
     """The values, in double precision if products of several of them could leave the range of single precision."""
     if values.dtype != np.float32:
         return values
-    apart, most = spreads(values), np.fmax(np.fmax.reduce(values, axis=0), -np.fmin.reduce(values, axis=0))
+    apart, most = known.spreads, np.fmax(known.high, -known.low)
     with np.errstate(invalid="ignore"):
         is_usual = ((most <= SINGLE) & ((apart >= 1.0 / SINGLE) | (apart == 0.0))) | np.isnan(apart)
     return values if is_usual.all() else values.astype(np.float64)

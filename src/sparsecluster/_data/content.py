@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from numbers import Real
@@ -87,13 +87,15 @@ def is_missing(value: Any) -> bool:
 
 def as_frame(X: Any) -> Any:
     """A narwhals data frame if X is a pandas, polars or pyarrow table, else None."""
+    if isinstance(X, np.ndarray):
+        return None
     import narwhals.stable.v1 as nw
 
     if hasattr(X, "collect") and hasattr(X, "collect_schema"):
         raise TypeError("X is a lazy frame, whose values are not computed yet. Call .collect() on it first.")
     names = getattr(X, "column_names", None) or list(getattr(X, "columns", ()))
-    repeated = [name for name, count in Counter(names).items() if count > 1]
-    if repeated:
+    if len(set(names)) < len(names):
+        repeated = [name for name, count in Counter(names).items() if count > 1]
         raise ValueError(
             f"Column names must be unique; repeated names are {', '.join(map(brief, repeated[:5]))}. Rename or drop "
             "columns."
@@ -127,7 +129,18 @@ def word_columns(frame: Any) -> list[str]:
     """The columns of a data frame that hold neither numbers nor booleans."""
     import narwhals.stable.v1 as nw
 
-    return [name for name, kind in frame.schema.items() if not (kind.is_numeric() or kind == nw.Boolean)]
+    return columns_where(frame, lambda kind: not (kind.is_numeric() or kind == nw.Boolean))
+
+
+def columns_where(frame: Any, is_wanted: Callable[[Any], bool]) -> list[str]:
+    """The columns of a data frame whose type is wanted. There may be very many columns, but they have few types."""
+    every = list(getattr(frame.to_native(), "dtypes", ()))
+    if not every:
+        return [name for name, kind in frame.schema.items() if is_wanted(kind)]
+    places = dict(zip(every, range(len(every)), strict=True))
+    kinds = frame[:, list(places.values())].schema.values()
+    wanted = {own for own, kind in zip(places, kinds, strict=True) if is_wanted(kind)}
+    return [name for name, own in zip(frame.columns, every, strict=True) if own in wanted] if wanted else []
 
 
 def contents(X: Any, names: Sequence[str]) -> list[Content]:

@@ -10,8 +10,12 @@ import numpy.typing as npt
 
 from .._features.features import Features
 from .._utils.arrays import Floats, Labels, Subset
-from .kinds import Dissimilarity, Measure
-from .source import SampleSource
+from .kinds import Measure
+from .kinds.dissimilarity import Measured
+from .source import SampleSource, codes_in, places_of
+
+# Number of values that are measured together.
+BLOCK_VALUES = 2**18
 
 
 class Profile(NamedTuple):
@@ -84,14 +88,6 @@ class Profiles(NamedTuple):
         return sum(each.weight * each.spread for each in self.columns) / sum(each.share for each in self.columns)
 
 
-def make_profile(kind: Dissimilarity, codes: Any, labels: Any, k: int, total: float, share: float) -> Profile:
-    """The profile of one column; `total` is its total in the clustering, see `Features.total`."""
-    apart = kind.measure(codes, np.zeros_like(labels), 1)(codes)[:, 0]
-    observed = ~np.isnan(apart)
-    spread = float(apart[observed].mean())
-    return Profile(kind.measure(codes, labels, k), spread, total / (spread * observed.sum()), share)
-
-
 def profiles_of(
     source: SampleSource, features: Features, labels: Labels, k: int, subset: Subset, weights: Floats | None = None
 ) -> Profiles:
@@ -100,11 +96,29 @@ def profiles_of(
     weights[a] is the factor of the dissimilarity of feature a; 1 by default.
     """
     counted = np.ones(features.n_features) if weights is None else weights
-    owners, total, shares = source.owners, features.total, features.shares
-    profiles = []
-    for j in np.flatnonzero(np.isin(owners, subset)).tolist():
-        column, times = int(source.columns[j]), float(counted[owners[j]])
-        codes = source.look(column, source.samples, source.samples)
-        profile = make_profile(source.kind(column), codes, labels, k, total[j], shares[j])
-        profiles.append(profile._replace(weight=profile.weight * times, share=profile.share * times))
-    return Profiles(profiles, float(counted[subset].sum()))
+    places = places_of(source, subset)
+    times = counted[source.owners[places]]
+    measures, spreads, observed = measured_in(source, source.columns[places], labels, k)
+    # The sum of the distances of the observed samples to a single cluster is the total of the column.
+    factors = features.total[places] / (spreads * observed) * times
+    shares = features.shares[places] * times
+    columns = list(map(Profile, measures, spreads.tolist(), factors.tolist(), shares.tolist()))
+    return Profiles(columns, float(counted[subset].sum()))
+
+
+def measured_in(source: SampleSource, columns: Subset, labels: Labels, k: int) -> Measured:
+    """What the clusters look like in some of the user's columns; those of one family are measured together."""
+    kinds = [source.kind(a) for a in columns.tolist()]
+    families: dict[Any, list[int]] = {}
+    for j, kind in enumerate(kinds):
+        families.setdefault(kind.measured, []).append(j)
+    measures: list[Any] = [None] * columns.size
+    spreads, observed = np.empty(columns.size), np.empty(columns.size)
+    step = max(1, BLOCK_VALUES // labels.size)
+    for measured, every in families.items():
+        for own in (every[first : first + step] for first in range(0, len(every), step)):
+            found = measured([kinds[j] for j in own], codes_in(source, columns[own]), labels, k)
+            spreads[own], observed[own] = found.spreads, found.observed
+            for j, measure in zip(own, found.measures, strict=True):
+                measures[j] = measure
+    return Measured(measures, spreads, observed)

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
+import numpy.typing as npt
 
 from .._features.matrices import with_marked_diagonal
 from .._utils.arrays import Floats, Subset, Table
@@ -19,19 +20,21 @@ from .arrange import Arrangement, arrangement, matrix_arrangement
 from .arrange_sparse import sparse_arrangement
 from .check_matrices import check_cross, check_matrices, check_samples_observed, usable_matrices
 from .checks import (
+    Extremes,
     check_finite,
     check_stored,
+    extremes,
     left_out,
     observed_counts,
     observed_enough,
     precise_enough,
     refuse_blank,
-    varies,
 )
 from .checks import too_few_distinct as too_few
 from .content import Content, contents
 from .dates import OF_DATES
 from .kinds import Dissimilarity, SquaredEuclidean
+from .kinds.dissimilarity import all_same, distinct_kinds
 from .metric import Metric, asked_by_column, group_numbers, kind_for
 from .names import DefaultNames
 from .source import ColumnTable, MatrixSource, SampleSource, TableSource, blank_rows
@@ -225,15 +228,17 @@ def read_table(given: Given, request: Request) -> Reading:
     """Read a data frame or an array."""
     table = read_columns(given, request.metric)
     n, p = table.values.shape
-    names = given.names
-    check_finite(table.values, names)
+    names, known = given.names, extremes(table.values)
+    check_finite(table.values, names, known)
     groups = None if request.feature_groups is None else group_numbers(request.feature_groups, given.keys)
-    table, has_missing = with_one_nan(replace(table, values=precise_enough(table.values)))
-    usable, notes = usable_columns(table, names, has_missing)
+    table, has_missing = replace(table, values=precise_enough(table.values, known)), known.has_missing
+    if has_missing:
+        table = with_one_nan(table)
+    usable, notes = usable_columns(table, names, known)
     if has_missing:
         refuse_blank(blank_rows(table.values, usable), n, BLANK)
         has_missing = bool(np.isnan(table.values[:, usable]).any())
-    order = arrangement(table.values, usable, np.array([kind.codes_are_names for kind in table.kinds]))
+    order = arrangement(table.values, usable, levels_of(table))
     source = TableSource(table, groups, order.samples, by_kind(table, order), request.standardize, has_missing)
     reader = TableReader(names, table.kinds, given.has_words)
     n_features = p if groups is None else np.unique(groups).size
@@ -250,17 +255,27 @@ def read_columns(given: Given, metric: Metric) -> ColumnTable:
         return ColumnTable(encoded(columns, kinds, names), kinds)
     # Columns with the same metric share one object if it does not depend on their values: there may be very many.
     shared: dict[int, Dissimilarity] = {}
-    made = []
-    for a, kind in enumerate(asked):
-        if id(kind) not in shared:
-            content = Content(np.asarray(given.X[:, a], dtype=np.float64))
-            own = kind_for("sqeuclidean" if kind == "auto" else kind, content, names[a])
-            if not own.keeps_numbers:
-                made.append(own)
-                continue
-            shared[id(kind)] = own
-        made.append(shared[id(kind)])
-    return ColumnTable(recoded(given.X, made, names), tuple(made))
+
+    def kind_of(a: int) -> Dissimilarity:
+        asks = asked[a]
+        if id(asks) in shared:
+            return shared[id(asks)]
+        content = Content(np.asarray(given.X[:, a], dtype=np.float64))
+        own = kind_for("sqeuclidean" if asks == "auto" else asks, content, names[a])
+        if own.keeps_numbers:
+            shared[id(asks)] = own
+        return own
+
+    first, is_same = kind_of(0), all_same(asked)
+    made = (first,) * len(asked) if shared and is_same else tuple(map(kind_of, range(len(asked))))
+    return ColumnTable(recoded(given.X, made, names), made)
+
+
+def levels_of(table: ColumnTable) -> npt.NDArray[np.bool_] | None:
+    """Which columns hold codes that are only names of levels; None if there are none."""
+    if not any(kind.codes_are_names for kind in table.distinct_kinds):
+        return None
+    return np.array([kind.codes_are_names for kind in table.kinds])
 
 
 def encoded(columns: Sequence[Content], kinds: Sequence[Dissimilarity], names: Sequence[str]) -> Floats:
@@ -274,26 +289,24 @@ def encoded(columns: Sequence[Content], kinds: Sequence[Dissimilarity], names: S
 
 def recoded(X: Table, kinds: Sequence[Dissimilarity], names: Sequence[str]) -> Table:
     """Columns of numbers as codes, of shape (n_samples, n_columns); X itself if numbers are their own codes."""
-    if all(kind.keeps_numbers for kind in kinds):
+    if all(kind.keeps_numbers for kind in distinct_kinds(kinds)):
         return X
     columns = [Content(np.asarray(column, dtype=np.float64)) for column in X.T]
     return encoded(columns, kinds, names)
 
 
-def with_one_nan(table: ColumnTable) -> tuple[ColumnTable, bool]:
-    """The table with one bit pattern for all NaN, so that equal rows have equal bits; and whether there are any."""
-    # A sum is NaN if one of its values is, and costs less than testing each value.
-    if not np.isnan(table.values.sum(axis=0, dtype=np.float64)).any():
-        return table, False
-    return ColumnTable(np.where(np.isnan(table.values), np.nan, table.values), table.kinds), True
+def with_one_nan(table: ColumnTable) -> ColumnTable:
+    """The table with one bit pattern for all NaN, so that equal rows have equal bits."""
+    return replace(table, values=np.where(np.isnan(table.values), np.nan, table.values))
 
 
-def usable_columns(table: ColumnTable, names: Sequence[str], has_missing: bool) -> tuple[Subset, tuple[str, ...]]:
+def usable_columns(table: ColumnTable, names: Sequence[str], known: Extremes) -> tuple[Subset, tuple[str, ...]]:
     """Columns that vary and are observed often enough, and notes about the others."""
-    values = table.values
-    enough = observed_enough(observed_counts(values), len(values)) if has_missing else np.ones(values.shape[1], bool)
-    constant = ~varies(values)
-    for a, kind in enumerate(table.kinds):
+    values, constant, enough = table.values, ~known.varies, np.ones(table.values.shape[1], bool)
+    if known.has_missing:
+        enough = observed_enough(observed_counts(values), len(values))
+    tried = any(kind.is_tried for kind in table.distinct_kinds)
+    for a, kind in enumerate(table.kinds if tried else ()):
         if kind.is_tried and not kind.tells_apart(values[:, a], names[a]):
             constant[a] = True
     return left_out(names, COLUMNS, enough & constant, ~enough)
@@ -301,7 +314,7 @@ def usable_columns(table: ColumnTable, names: Sequence[str], has_missing: bool) 
 
 def by_kind(table: ColumnTable, order: Arrangement) -> Subset:
     """The columns in their order, sorted by kind first, because columns of different kinds may hold the same codes."""
-    if len({kind.comparison for kind in table.kinds}) == 1:
+    if len({kind.comparison for kind in table.distinct_kinds}) == 1:
         return order.columns
 
     def key(a: int) -> tuple[str, bytes]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Protocol
@@ -16,10 +17,11 @@ from .._features.numeric import NumericFeatures, Source
 from .._features.units import SMALLEST
 from .._utils.arrays import Floats, Subset, Table
 from .arrange import arrangement
-from .centers import table_centers
+from .centers import means, table_centers
 from .check_matrices import count_distinct
-from .checks import observed_counts, observed_enough, spreads, varies
+from .checks import extremes, observed_counts, observed_enough
 from .kinds import Dissimilarity, Numbers, Precomputed, SquaredEuclidean
+from .kinds.dissimilarity import distinct_kinds
 
 
 class SampleSource(Protocol):
@@ -70,7 +72,23 @@ def blank_rows(values: Table, columns: Subset) -> Subset:
 
 def columns_of(source: SampleSource, subset: Subset) -> Subset:
     """The user's columns that belong to a subset of the features."""
-    return source.columns[np.isin(source.owners, subset)]
+    return source.columns[places_of(source, subset)]
+
+
+def places_of(source: SampleSource, subset: Subset) -> Subset:
+    """The places of these columns among the columns of the source, in ascending order."""
+    owners = source.owners
+    is_chosen = np.zeros(owners.max() + 1, bool)
+    is_chosen[subset] = True
+    return np.flatnonzero(is_chosen[owners])
+
+
+def codes_in(source: SampleSource, columns: Subset) -> Iterable[Any]:
+    """The codes of all samples in each of the user's columns that are given; see `SampleSource.look`."""
+    if isinstance(source, TableSource):
+        # All at once: the values of a row are near to each other.
+        return np.asarray(source.table.values[source.samples[:, None], columns].T)
+    return (source.look(a, source.samples, source.samples) for a in columns.tolist())
 
 
 @dataclass(frozen=True)
@@ -79,6 +97,16 @@ class ColumnTable:
 
     values: Table
     kinds: tuple[Dissimilarity, ...]
+
+    @cached_property
+    def distinct_kinds(self) -> list[Dissimilarity]:
+        """Every object among `kinds` only once."""
+        return distinct_kinds(self.kinds)
+
+    @property
+    def is_numeric(self) -> bool:
+        """Whether all columns are numbers that are compared by their squared difference."""
+        return all(isinstance(kind, SquaredEuclidean) for kind in self.distinct_kinds)
 
 
 @dataclass(frozen=True)
@@ -99,10 +127,11 @@ class TableSource:
 
     def features(self) -> Features:
         """The features, made of one part per family of dissimilarities."""
-        owners, kinds = self.owners, [self.table.kinds[a] for a in self.columns.tolist()]
+        owners = self.owners
         grouped = owners.max() + 1 < owners.size
-        if not grouped and not self.has_missing and self._is_plain(kinds):
+        if not grouped and not self.has_missing and self._is_plain():
             return NumericFeatures(Source(self.table.values, self.samples, self.columns, self.standardize, self.unit))
+        kinds = [self.table.kinds[a] for a in self.columns.tolist()]
         table = self.table.values[np.ix_(self.samples, self.columns)].astype(np.float64)
         shares = shares_of(owners) * observed_counts(table) / self.samples.size
         families: dict[Any, list[int]] = {}
@@ -115,13 +144,10 @@ class TableSource:
         ]
         return together(parts, places, owners)
 
-    def _is_plain(self, kinds: list[Dissimilarity]) -> bool:
+    def _is_plain(self) -> bool:
         """Whether all columns are compared by the squared difference of their codes."""
-        values = self.table.values
-        return all(
-            isinstance(kind, SquaredEuclidean) or kind.is_squared_difference(values[:, a])
-            for kind, a in zip(kinds, self.columns.tolist(), strict=True)
-        )
+        values, kinds = self.table.values, self.table.kinds
+        return self.table.is_numeric or all(kinds[a].is_squared_difference(values[:, a]) for a in self.columns.tolist())
 
     @property
     def owners(self) -> Subset:
@@ -134,7 +160,8 @@ class TableSource:
     def take(self, places: Subset, n_clusters: int) -> TableSource | None:
         samples = self.samples[places]
         values = self.table.values[samples][:, self.columns]
-        usable = np.flatnonzero(varies(values) & observed_enough(observed_counts(values), samples.size, n_clusters))
+        enough = observed_enough(observed_counts(values), samples.size, n_clusters)
+        usable = np.flatnonzero(extremes(values).varies & enough)
         if not usable.size or arrangement(values, usable).distinct_samples < n_clusters:
             return None
         return replace(self, samples=samples, columns=self.columns[usable])
@@ -155,13 +182,14 @@ class TableSource:
         places, values = self.columns.tolist(), self.table.values
         kinds = [self.table.kinds[a] for a in places]
         if all(isinstance(kind, Numbers) for kind in kinds):
-            apart = spreads(values)[self.columns]
+            apart = extremes(values).spreads[self.columns]
         else:
             apart = np.array([kind.extent(values[:, a]) for kind, a in zip(kinds, places, strict=True)])
         return apart, np.array([float(kind.power) for kind in kinds])
 
     def centers(self, labels: Any, k: int) -> npt.NDArray[Any] | None:
-        return table_centers(self.table.values, self.table.kinds, labels, k)
+        values, kinds = self.table.values, self.table.kinds
+        return means(values, labels, k) if self.table.is_numeric else table_centers(values, kinds, labels, k)
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._utils.arrays import Labels, Subset
+from .._utils.arrays import Floats, Labels, Subset
 from ..metrics import adjusted_rand_index
 from .bic import bic_values
 from .climb import Climb, Problem, climb
@@ -100,16 +100,32 @@ def by_merit(pair: tuple[Merit, Labels]) -> float:
 
 def distinct(candidates: Iterable[Labels], first: Labels) -> list[Labels]:
     """The candidates that differ from the first clustering, each only once."""
-    kept: dict[bytes, Labels] = {}
-    for labels in candidates:
-        # Clusters are numbered by their first samples, so that equal clusterings have equal labels.
-        _, index, inverse = np.unique(labels, return_index=True, return_inverse=True)
-        key = np.argsort(np.argsort(index))[inverse].tobytes()
-        if key not in kept and adjusted_rand_index(labels, first) < DIFFERENT:
-            kept[key] = labels
+    kept: list[Labels] = []
+    seen: set[bytes] = set()
+    for labels in {labels.tobytes(): labels for labels in candidates}.values():
+        key = as_named(labels).tobytes()
+        if key in seen:
+            continue
+        seen.add(key)
+        if adjusted_rand_index(labels, first) < DIFFERENT:
+            kept.append(labels)
         if len(kept) == MOST_CANDIDATES:
             break
-    return list(kept.values())
+    return kept
+
+
+def as_named(labels: Labels) -> Subset:
+    """The labels of the same clusters, numbered by their first samples, so that equal clusterings have equal labels.
+
+    >>> as_named(np.array([2, 0, 2, 1])).tolist()
+    [0, 1, 0, 2]
+    """
+    firsts = np.full(labels.max() + 1, labels.size)
+    # Of all samples of a cluster, which are assigned to it from the last one to the first, the first one stays.
+    firsts[labels[::-1]] = np.arange(labels.size)[::-1]
+    numbers = np.empty_like(firsts)
+    numbers[np.argsort(firsts)] = np.arange(firsts.size)
+    return numbers[labels]
 
 
 def elsewhere(problem: Problem, found: Climb, rng: np.random.Generator) -> list[Labels]:
@@ -133,11 +149,12 @@ def unexplained(found: Climb, p: int) -> Subset:
 
 def merit(problem: Problem, labels: Labels, found: Climb, curve: TuningCurve | None) -> Merit:
     """How good a clustering is: at its best size by the criterion of the curve, or at the given size."""
-    running = np.cumsum(np.sort(problem.scores(labels))[::-1])
+    scores = problem.scores(labels)
     if curve is None:
         size = found.subset.size
-        return Merit(float(running[size - 1]), size, HOPELESS_OBJECTIVE * found.objective)
-    at = curve.values - 1
+        value = descending_sums(np.partition(scores, -size)[-size:])[-1]
+        return Merit(float(value), size, HOPELESS_OBJECTIVE * found.objective)
+    running, at = descending_sums(scores), curve.values - 1
     if curve.criterion == "bic":
         values, error = bic_values(problem.features, labels, problem.n_clusters)[at], np.zeros(at.size)
     else:
@@ -145,3 +162,8 @@ def merit(problem: Problem, labels: Labels, found: Climb, curve: TuningCurve | N
     best = int(np.argmax(values))
     least = max(LEAST_ERRORS * float(error[best]), HOPELESS * float(curve.score.max()))
     return Merit(float(values[best]), int(curve.values[best]), least)
+
+
+def descending_sums(scores: Floats) -> Floats:
+    """The sums of the largest 1, 2, ... scores."""
+    return np.cumsum(np.sort(scores)[::-1])

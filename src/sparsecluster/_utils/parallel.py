@@ -57,10 +57,12 @@ class Workers(NamedTuple):
                     record(result)
                 yield result
         finally:
-            # After Ctrl-C joblib would warn of the tasks that it cancels, which is what was asked for.
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", UserWarning)
-                getattr(results, "close", lambda: None)()
+            close = getattr(results, "close", None)
+            if close is not None:
+                # After Ctrl-C joblib would warn of the tasks that it cancels, which is what was asked for.
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore", UserWarning)
+                    close()
 
 
 ONE_THREAD = Workers(n_jobs=1)

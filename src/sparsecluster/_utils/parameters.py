@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -21,6 +23,7 @@ CHOICES = {
     "compare": ["chosen", "all"],
     "objective": ["auto", "share", "amount"],
 }
+LARGEST_SEED = 2**32 - 1
 FLAGS = ("standardize", "consensus", "adaptive")
 
 
@@ -45,15 +48,25 @@ def check_parameters(given: Mapping[str, Any]) -> None:
 
 def check_seed(random_state: Any) -> None:
     """Check a seed, a RandomState or None."""
+    if isinstance(random_state, Integral) and 0 <= int(random_state) <= LARGEST_SEED:
+        return
     try:
         check_random_state(random_state)
     except (ValueError, TypeError):
         raise ValueError(
-            f"random_state must be a whole number in [0, {2**32 - 1}], a numpy.random.RandomState or None; got "
+            f"random_state must be a whole number in [0, {LARGEST_SEED}], a numpy.random.RandomState or None; got "
             f"{brief(random_state)}."
         ) from None
 
 
 def rng_of(random_state: Any) -> np.random.Generator:
     """Return a generator for a seed, a RandomState or None."""
+    if isinstance(random_state, Integral):
+        return np.random.default_rng(_first_number(int(random_state)))
     return np.random.default_rng(check_random_state(random_state).randint(2**31))
+
+
+@lru_cache
+def _first_number(seed: int) -> int:
+    """The first number of a RandomState, which takes long to make: every fit asks several times for the same one."""
+    return int(np.random.RandomState(seed).randint(2**31))

@@ -125,7 +125,8 @@ class NearestCluster:
         labels = order.clusters[found.labels].astype(np.int32)
         profiles = profiles_of(reading.source, found.features, labels, found.n_clusters, found.subset, found.weights)
         # Put the columns from the order of the source into the user's order.
-        return profiles._replace(columns=[profiles.columns[j] for j in np.argsort(np.argsort(order.chosen_columns))])
+        ranks = np.argsort(np.argsort(order.chosen_columns)).tolist()
+        return profiles._replace(columns=[profiles.columns[j] for j in ranks])
 
     def predict(self, X: Any) -> npt.NDArray[np.intp]:
         """Assign samples to the nearest cluster, using only the chosen features.

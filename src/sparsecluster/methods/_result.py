@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .._data.reading import Reader, Reading
+from .._data.source import places_of
 from .._features.features import Features
 from .._utils.arrays import Floats, Labels, Subset
 
@@ -197,7 +198,7 @@ class Order(NamedTuple):
         names = np.empty(k, np.intp)
         names[np.argsort(-found.sizes, kind="stable")] = np.arange(k)
         source = reading.source
-        places = np.flatnonzero(np.isin(source.owners, found.subset))
+        places = places_of(source, found.subset)
         places = places[np.argsort(source.columns[places])]
         return cls(reading, names, source.owners[places], places)
 
@@ -205,7 +206,7 @@ class Order(NamedTuple):
         """Return an array with all its axes in the user's order."""
         values = array.values
         for axis, follows in enumerate(array.axes):
-            values = np.moveaxis(self._along(np.moveaxis(values, axis, 0), follows, array.fill), 0, axis)
+            values = self._along(values.swapaxes(axis, 0), follows, array.fill).swapaxes(axis, 0)
         return np.ascontiguousarray(values)
 
     def by_column(self, values: Floats, fill: float = 0.0) -> Floats:

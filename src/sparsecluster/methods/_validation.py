@@ -10,7 +10,8 @@ import scipy.sparse
 from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import validate_data
 
-from .._data.content import as_frame, holds_words, word_columns
+from .._data.content import as_frame, columns_where, holds_words, word_columns
+from .._data.kinds.dissimilarity import all_same
 from .._data.names import DefaultNames
 from .._data.reading import Given
 from .._utils.checks import check_count, listed
@@ -47,12 +48,30 @@ def checked(estimator: Any, X: Any, *, reset: bool, has_words: bool = False) -> 
         X = np.asarray(X, dtype=object) if frame is None else X
         check_count("The number of rows of X", len(X), fewest)
         validate_data(estimator, X, reset=reset, skip_check_array=True)
+    elif is_table_of_floats(values := of_one_type(X), fewest):
+        validate_data(estimator, X, reset=reset, skip_check_array=True)
+        X = values
     else:
         X = validate_data(estimator, without_128_bits(X), reset=reset, ensure_min_samples=fewest, order=None, **NUMBERS)
     names = names_of(estimator)
     # Parameters refer to columns by the user's own names, while scikit-learn accepts only strings as names.
     is_usable = bool(keys) and all(isinstance(key, str | int) for key in keys)
     return Given(X, words, names, keys if is_usable else names, hasattr(estimator, "feature_names_in_"))
+
+
+def of_one_type(X: Any) -> Any:
+    """Return a data frame as an array if all of its columns have the same type of NumPy, and other tables unchanged.
+
+    scikit-learn looks at the columns one by one.
+    """
+    types = [] if isinstance(X, np.ndarray) else list(getattr(X, "dtypes", []))
+    return np.asarray(X) if types and isinstance(types[0], np.dtype) and all_same(types) else X
+
+
+def is_table_of_floats(X: Any, fewest: int) -> bool:
+    """Whether X is already what scikit-learn would make of it: an array of floats with enough rows, and a column."""
+    is_table = type(X) is np.ndarray and X.ndim == 2 and X.dtype in NUMBERS["dtype"]
+    return is_table and len(X) >= fewest and X.shape[1] > 0
 
 
 # What to do with objects that are not tables but can be made one, by the name of a method that they have.
@@ -132,7 +151,7 @@ def without_128_bits(X: Any) -> Any:
     import narwhals.stable.v1 as nw
 
     frame = as_frame(X)
-    wide = [] if frame is None else [name for name, kind in frame.schema.items() if kind in (nw.Int128, nw.UInt128)]
+    wide = [] if frame is None else columns_where(frame, lambda kind: kind in (nw.Int128, nw.UInt128))
     return frame.with_columns(nw.col(*wide).cast(nw.Float64)).to_native() if wide else X
 
 

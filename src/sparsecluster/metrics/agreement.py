@@ -12,6 +12,9 @@ from sklearn.metrics.cluster import contingency_matrix
 
 Codes = npt.NDArray[np.intp]
 
+# Labels from 0 up to this number are counted as they are. Other labels are numbered first, which takes longer.
+MOST_COUNTED = 2**5
+
 
 def rand_index(truth: npt.ArrayLike, labels: npt.ArrayLike) -> float:
     """Compute the Rand index: the share of pairs of samples on which two labelings agree.
@@ -207,8 +210,10 @@ def _error(table: npt.NDArray[np.int64]) -> float:
 def _pairs_together(truth: npt.ArrayLike, labels: npt.ArrayLike) -> tuple[int, int, int, int]:
     """Count the pairs of samples that are together in both labelings, in the first, in the second, and all pairs."""
     rows, columns = _codes(truth, labels)
-    cells = np.unique(rows * (columns.max(initial=0) + 1) + columns, return_counts=True)[1]
-    return _pairs_in(cells, np.bincount(rows), np.bincount(columns))
+    cells = rows * (columns.max(initial=0) + 1) + columns
+    is_small = cells.max(initial=0) <= MOST_COUNTED**2
+    counts = np.bincount(cells) if is_small else np.unique(cells, return_counts=True)[1]
+    return _pairs_in(counts, np.bincount(rows), np.bincount(columns))
 
 
 def _pairs_in(*counts: npt.NDArray[np.integer]) -> tuple[int, int, int, int]:
@@ -219,8 +224,15 @@ def _pairs_in(*counts: npt.NDArray[np.integer]) -> tuple[int, int, int, int]:
 
 
 def _codes(truth: npt.ArrayLike, labels: npt.ArrayLike) -> tuple[Codes, Codes]:
-    """Number the labels 0, 1, ..."""
-    rows, columns = (np.unique(np.asarray(each), return_inverse=True)[1].ravel() for each in (truth, labels))
+    """Number the labels by 0, 1, ...; some of these numbers may not be used."""
+    rows, columns = _numbered(truth), _numbered(labels)
     if rows.size != columns.size:
         raise ValueError(f"Both labelings must have the same length; got {rows.size} and {columns.size}.")
     return rows, columns
+
+
+def _numbered(labels: npt.ArrayLike) -> Codes:
+    given = np.asarray(labels).ravel()
+    if given.dtype.kind in "iu" and given.min(initial=0) >= 0 and given.max(initial=0) <= MOST_COUNTED:
+        return given.astype(np.intp)
+    return np.unique(given, return_inverse=True)[1].ravel()

@@ -8,9 +8,9 @@ and how the column is drawn, described and saved. Nothing else in the package de
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, Protocol, Self, TypeVar
+from typing import Any, ClassVar, Literal, NamedTuple, Protocol, Self, TypeVar
 
 import numpy as np
 
@@ -47,6 +47,18 @@ class Measure(Protocol):
 
     def check(self) -> int:
         """The number of clusters; raises ValueError if the parts are inconsistent, as in a damaged file."""
+
+
+class Measured(NamedTuple):
+    """What the clusters look like in several columns.
+
+    `measures` are the distances to the clusters, `spreads` the mean distances of the samples to a single cluster of all
+    samples, and `observed` the numbers of samples in which the columns are observed.
+    """
+
+    measures: Sequence[Measure]
+    spreads: Floats
+    observed: Floats
 
 
 # A function that makes the features of several columns of one family, which are computed together. Its arguments are
@@ -158,6 +170,11 @@ class Dissimilarity(ABC):
         """Distances to the k clusters of the fitted samples in this column."""
         return PairMeasure.make(self, codes, labels, k)
 
+    @staticmethod
+    def measured(kinds: Sequence[Any], columns: Iterable[Any], labels: Any, k: int) -> Measured:
+        """The measures of several columns of this family; by default, one column after the other."""
+        return measured_alone(kinds, columns, labels, k)
+
     # ------------------------------------------------------------ showing
 
     scale: Scale = "number"
@@ -205,6 +222,28 @@ class Dissimilarity(ABC):
         They are NaN for missing values. By default they are the codes themselves, or indicators of the levels.
         """
         return indicators(codes) if self.scale == "level" else codes[:, None]
+
+
+def measured_alone(kinds: Sequence[Dissimilarity], columns: Iterable[Any], labels: Any, k: int) -> Measured:
+    """The measures of several columns, each made by its own dissimilarity."""
+    measures, spreads, observed = [], [], []
+    for kind, codes in zip(kinds, columns, strict=True):
+        apart = kind.measure(codes, np.zeros_like(labels), 1)(codes)[:, 0]
+        seen = apart[~np.isnan(apart)]
+        measures.append(kind.measure(codes, labels, k))
+        spreads.append(float(seen.mean()))
+        observed.append(seen.size)
+    return Measured(measures, np.array(spreads), np.array(observed, dtype=np.float64))
+
+
+def distinct_kinds(kinds: Sequence[Dissimilarity]) -> list[Dissimilarity]:
+    """Every object among the dissimilarities of columns only once: very many columns may share it."""
+    return [kinds[0]] if all_same(kinds) else list({id(kind): kind for kind in kinds}.values())
+
+
+def all_same(values: Sequence[Any]) -> bool:
+    """Whether all values are equal to the first one. Very many columns take no time if they share one object."""
+    return values.count(values[0]) == len(values)
 
 
 # ---------------------------------------------------------------- by all pairs

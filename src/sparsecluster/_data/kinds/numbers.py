@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -15,7 +15,7 @@ from ..._utils.arrays import Floats, Subset, Table
 from ..._utils.text import brief
 from ..content import Content
 from ..dates import Meaning
-from .dissimilarity import Dissimilarity, observed_by_cluster, register
+from .dissimilarity import Dissimilarity, Measured, observed_by_cluster, register
 
 # New values count as no farther away than this many times the range of the fitted ones, so that squares stay finite and
 # clusters can be told apart from there.
@@ -82,17 +82,6 @@ class MeanMeasure:
     means: Floats
     unit: float
 
-    @classmethod
-    def make(cls, values: Table, labels: Any, k: int) -> Self:
-        """The measure for the values and labels of `fit`."""
-        observed = np.flatnonzero(~np.isnan(values))
-        known, own = values[observed].astype(np.float64), labels[observed]
-        # Means are computed from the smallest value, so that a small spread about a large value keeps its digits.
-        origin = known.min()
-        with np.errstate(invalid="ignore"):
-            means = np.bincount(own, known - origin, k) / np.bincount(own, minlength=k)
-        return cls(origin + means, float(known.max() - origin))
-
     def __call__(self, new: Table) -> Floats:
         far = FARTHEST * self.unit
         low, high = np.fmin.reduce(self.means) - far, np.fmax.reduce(self.means) + far
@@ -108,6 +97,36 @@ class MeanMeasure:
         return len(means)
 
 
+def cluster_means(columns: Floats, labels: Any, k: int) -> Floats:
+    """The mean of the observed values of each of q columns in each cluster, of shape (q, k), given those (q, n)."""
+    q = len(columns)
+    # Means are computed from the smallest value, so that a small spread about a large value keeps its digits.
+    origins = np.fmin.reduce(columns, axis=1)[:, None]
+    from_origin = columns - origins
+    seen = ~np.isnan(from_origin)
+    cells = (labels + k * np.arange(q)[:, None]).ravel()
+    sums = np.bincount(cells, np.where(seen, from_origin, 0.0).ravel(), q * k).reshape(q, k)
+    counts = np.bincount(cells, seen.ravel(), q * k).reshape(q, k)
+    with np.errstate(invalid="ignore"):
+        return np.asarray(origins + sums / counts)
+
+
+def ranges(columns: Floats) -> Floats:
+    """The largest observed value less the smallest of columns, of shape (q, n)."""
+    return np.asarray(np.fmax.reduce(columns, axis=1) - np.fmin.reduce(columns, axis=1))
+
+
+def mean_measures(kinds: Sequence[Any], columns: Iterable[Any], labels: Any, k: int) -> Measured:
+    """The measures of several columns of numbers that are compared by their squared difference, all at once."""
+    values = np.array(list(columns), dtype=np.float64)
+    units, seen = ranges(values), ~np.isnan(values)
+    measures = list(map(MeanMeasure, cluster_means(values, labels, k), units.tolist()))
+    center = cluster_means(values, np.zeros_like(labels), 1)
+    apart = np.where(seen, ((values - center) / units[:, None]) ** 2, 0.0)
+    observed = seen.sum(axis=1, dtype=np.float64)
+    return Measured(measures, apart.sum(axis=1) / observed, observed)
+
+
 @register("sqeuclidean", measures=[MeanMeasure])
 @dataclass(frozen=True)
 class SquaredEuclidean(Numbers):
@@ -118,6 +137,7 @@ class SquaredEuclidean(Numbers):
     has_center = True
     is_tried = False
     features = staticmethod(coordinate_features)
+    measured = staticmethod(mean_measures)
 
     def pairs(self, left: Table, right: Table) -> Floats:
         return np.asarray((left[:, None] - right[None, :]) ** 2, dtype=np.float64)
@@ -130,7 +150,8 @@ class SquaredEuclidean(Numbers):
         return True
 
     def measure(self, codes: Any, labels: Any, k: int) -> MeanMeasure:
-        return MeanMeasure.make(codes, labels, k)
+        column = np.asarray(codes, dtype=np.float64)[None]
+        return MeanMeasure(cluster_means(column, labels, k)[0], float(ranges(column)[0]))
 
     def center(self, codes: Table) -> float:
         observed = codes[~np.isnan(codes)]
