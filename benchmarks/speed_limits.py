@@ -135,9 +135,9 @@ def bandwidth(repeats):
         f"One scoring of all features of a table of {n:,} x {p:,} numbers ({X.nbytes / 1e6:.0f} MB, much larger than "
         "the last cache), for labels that differ from the last ones at every sample, takes "
         f"{1000 * seconds:.1f} ms: {pace / 1e9:.1f} GB/s, without the rows of the largest cluster, whose sum follows "
-        "from those of the others. The sum of all numbers of the table, the fastest of NumPy and of compiled loops that "
-        f"read at one place and at eight, reads {limit / 1e9:.1f} GB/s. A scoring reaches **{pace / limit:.0%}** of "
-        f"this bandwidth (wanted: 70%). One thread, CPU time, the best of {repeats} runs."
+        "from those of the others. The sum of all numbers of the table, the fastest of NumPy and of compiled loops "
+        f"that read at one place and at eight, reads {limit / 1e9:.1f} GB/s. A scoring reaches **{pace / limit:.0%}** "
+        f"of this bandwidth (wanted: 70%). One thread, CPU time, the best of {repeats} runs."
     )
 
 
