@@ -74,13 +74,13 @@ def compared(slow, fast):
     return [f"{slow:.2f}", f"{fast:.3f}", f"**{slow / fast:.0f}x**"]
 
 
-def seconds_of(function, repeats=1):
-    """Return the median time of some calls."""
+def seconds_of(function, repeats=1, clock=time.perf_counter, enough=np.inf):
+    """Return the median time of some calls, and of fewer calls once they have taken `enough` seconds together."""
     times = []
-    for _ in range(repeats):
-        began = time.perf_counter()
+    while len(times) < repeats and sum(times) < enough:
+        began = clock()
         function()
-        times.append(time.perf_counter() - began)
+        times.append(clock() - began)
     return float(np.median(times))
 
 

@@ -1,26 +1,33 @@
-"""SAS and Sparse K-means in plain NumPy and scikit-learn, as a careful user would write them: a reference for speed.
+"""Methods in plain NumPy, SciPy and scikit-learn, as a careful user would write them: a reference for speed.
 
 SAS follows the authors' R code. The first subset comes from K-means with two starts on every column, and the
-alternation runs from that one start. The gap statistic is computed on a grid of 50 sizes, and the permuted copies keep
-the subset, so that only K-means is run on them.
+alternation runs from that one start. The gap statistic is computed on a grid of 50 sizes, or at the sizes that a
+golden-section search visits, and the permuted copies keep the subset, so that only K-means is run on them.
 
 Sparse K-means follows R's sparcl. K-means with 20 starts on all features gives the first clusters. For every bound, it
 starts with equal weights and the clusters of the bound before, and alternates between weights, found by bisection, and
 K-means from the current clusters, at most six times. The same is done on every permuted copy.
+
+Sparse hierarchical clustering follows sparcl as well. The squared differences of all pairs are kept in a table with one
+row per pair and one column per feature. For every bound, the weights are found by at most 15 steps of a power method
+from equal weights. The permuted copies have the pairs, not the samples, in another order in every column.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from functools import cache
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+from scipy.cluster.hierarchy import fcluster, linkage
 from sklearn.cluster import KMeans
 
 from .._utils.arrays import Floats, Subset
 
 Labels = npt.NDArray[np.integer[Any]]
-STARTS, MOST_STEPS, SMALL_CHANGE = 20, 6, 1e-4
+STARTS, MOST_STEPS, MOST_POWER_STEPS, SMALL_CHANGE = 20, 6, 15, 1e-4
 
 
 def standardize(X: Floats) -> Floats:
@@ -93,6 +100,32 @@ def sas_given(X: Floats, k: int, s: int, seed: int = 0) -> tuple[Labels, Subset]
     return sas(X, k, s, univariate_scores(X, k, seed), seed)
 
 
+class SizeTried(NamedTuple):
+    """The gap statistic at one size, and the clusters and features found there."""
+
+    gap: float
+    labels: Labels
+    subset: Subset
+
+
+def gap_statistic(X: Floats, k: int, n_permutations: int, seed: int) -> Callable[[int], SizeTried]:
+    """Return a function that runs SAS at one size and computes its gap statistic; each size is computed once."""
+    X = standardize(X)
+    rng = np.random.default_rng(seed)
+    first_scores = univariate_scores(X, k, seed)
+
+    @cache
+    def at(s: int) -> SizeTried:
+        labels, subset = sas(X, k, s, first_scores, seed)
+        null = []
+        for _ in range(n_permutations):
+            copy = rng.permuted(X[:, subset], axis=0)
+            null.append(np.log(scores(copy, kmeans(copy, k, seed)).sum()))
+        return SizeTried(float(np.log(scores(X[:, subset], labels).sum()) - np.mean(null)), labels, subset)
+
+    return at
+
+
 def sas_grid(X: Floats, k: int, n_sizes: int = 50, n_permutations: int = 25, seed: int = 0) -> tuple[Labels, Subset]:
     """Run SAS and choose the number of features by the gap statistic on a grid (Algorithm 2 as the authors run it).
 
@@ -116,18 +149,44 @@ def sas_grid(X: Floats, k: int, n_sizes: int = 50, n_permutations: int = 25, see
     subset : ndarray
         The chosen features in ascending order.
     """
-    X = standardize(X)
-    rng = np.random.default_rng(seed)
-    first_scores = univariate_scores(X, k, seed)
-    found: list[tuple[float, Labels, Subset]] = []
-    for s in np.unique(np.linspace(1, X.shape[1], n_sizes).astype(int)).tolist():
-        labels, subset = sas(X, k, s, first_scores, seed)
-        null = []
-        for _ in range(n_permutations):
-            copy = rng.permuted(X[:, subset], axis=0)
-            null.append(np.log(scores(copy, kmeans(copy, k, seed)).sum()))
-        found.append((float(np.log(scores(X[:, subset], labels).sum()) - np.mean(null)), labels, subset))
-    return max(found, key=lambda each: each[0])[1:]
+    gap_at = gap_statistic(X, k, n_permutations, seed)
+    sizes = np.unique(np.linspace(1, X.shape[1], n_sizes).astype(int)).tolist()
+    best = max(map(gap_at, sizes), key=lambda tried: tried.gap)
+    return best.labels, best.subset
+
+
+def sas_golden(X: Floats, k: int, n_permutations: int = 25, seed: int = 0) -> tuple[Labels, Subset]:
+    """Run SAS and choose the number of features by a golden-section search of the gap statistic.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_samples, n_features)
+        Numbers without missing values.
+    k : int
+        Number of clusters.
+    n_permutations : int, default=25
+        Number of permuted copies.
+    seed : int, default=0
+        Seed of K-means and of the permutations.
+
+    Returns
+    -------
+    labels : ndarray of shape (n_samples,)
+        The cluster of every sample.
+    subset : ndarray
+        The chosen features in ascending order.
+    """
+    gap_at = gap_statistic(X, k, n_permutations, seed)
+    low, high, ratio = 1, X.shape[1], (5**0.5 - 1) / 2
+    while high - low > 3:
+        left = round(high - ratio * (high - low))
+        right = max(left + 1, round(low + ratio * (high - low)))
+        if gap_at(left).gap >= gap_at(right).gap:
+            high = right
+        else:
+            low = left
+    best = max(map(gap_at, range(low, high + 1)), key=lambda tried: tried.gap)
+    return best.labels, best.subset
 
 
 # ---------------------------------------------------------------- Sparse K-means
@@ -237,3 +296,89 @@ def sparse_kmeans(
     null = [np.log([value for value, _, _ in copy]) for copy in copies]
     gap = np.log([value for value, _, _ in found]) - np.mean(null, axis=0)
     return found[int(np.argmax(gap))][1:]
+
+
+# ---------------------------------------------------------------- sparse hierarchical clustering
+
+
+def pair_table(X: Floats) -> Floats:
+    """Return the squared difference of every pair of samples in every column."""
+    one, other = np.triu_indices(len(X), 1)
+    return np.asarray((X[one] - X[other]) ** 2)
+
+
+def power_weights(apart: Floats, bound: float) -> tuple[float, Floats]:
+    """Return the criterion and the weights for one bound, by a power method from equal weights."""
+    weights = np.full(apart.shape[1], bound / apart.shape[1])
+    for _ in range(MOST_POWER_STEPS):
+        used = np.flatnonzero(weights)
+        total = (apart if used.size == weights.size else apart[:, used]) @ weights[used]
+        before, weights = weights, weights_for(total @ apart / np.linalg.norm(total), bound)
+        if np.abs(weights - before).sum() / np.abs(before).sum() <= SMALL_CHANGE:
+            break
+    return float(total @ (apart @ weights) / np.linalg.norm(total)), weights
+
+
+def tree_labels(apart: Floats, weights: Floats, k: int) -> Labels:
+    """Cut the tree of average linkage on the weighted dissimilarity into k clusters."""
+    return np.asarray(fcluster(linkage(apart @ weights, "average"), k, "maxclust") - 1)
+
+
+def sparse_hierarchical_given(X: Floats, k: int, bound: float) -> tuple[Labels, Floats]:
+    """Run sparse hierarchical clustering with a given bound and average linkage.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_samples, n_features)
+        Numbers without missing values.
+    k : int
+        Number of clusters at which the tree is cut.
+    bound : float
+        Largest allowed sum of the weights.
+
+    Returns
+    -------
+    labels : ndarray of shape (n_samples,)
+        The cluster of every sample.
+    weights : ndarray of shape (n_features,)
+        The weight of every feature.
+    """
+    apart = pair_table(standardize(X))
+    weights = power_weights(apart, bound)[1]
+    return tree_labels(apart, weights, k), weights
+
+
+def sparse_hierarchical(
+    X: Floats, k: int, n_bounds: int = 10, n_permutations: int = 10, seed: int = 0
+) -> tuple[Labels, Floats]:
+    """Run sparse hierarchical clustering and choose its bound by the gap statistic, as sparcl does.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_samples, n_features)
+        Numbers without missing values.
+    k : int
+        Number of clusters at which the tree is cut.
+    n_bounds : int, default=10
+        Number of bounds to choose from.
+    n_permutations : int, default=10
+        Number of permuted copies.
+    seed : int, default=0
+        Seed of the permutations.
+
+    Returns
+    -------
+    labels : ndarray of shape (n_samples,)
+        The cluster of every sample.
+    weights : ndarray of shape (n_features,)
+        The weight of every feature.
+    """
+    apart = pair_table(standardize(X))
+    rng = np.random.default_rng(seed)
+    bounds = np.linspace(1.1, 0.7 * np.sqrt(X.shape[1]), n_bounds).tolist()
+    found = [power_weights(apart, bound) for bound in bounds]
+    copies = (rng.permuted(apart, axis=0) for _ in range(n_permutations))
+    null = [[np.log(power_weights(copy, bound)[0]) for bound in bounds] for copy in copies]
+    gap = np.log([criterion for criterion, _ in found]) - np.mean(null, axis=0)
+    weights = found[int(np.argmax(gap))][1]
+    return tree_labels(apart, weights, k), weights
