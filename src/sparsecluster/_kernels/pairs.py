@@ -18,20 +18,24 @@ from .moves import (
 )
 
 
-@kernel
 def seed_pairs(similarity, uniforms):
     """k-means++ seeding with one uniform random number per seed; each sample joins its nearest seed."""
-    n = similarity.shape[0]
+    n = len(similarity)
     labels = np.zeros(n, np.int32)
-    near = np.ones(n)
-    taken = np.zeros(n, np.bool_)
+    draw_seeds(similarity, uniforms, labels, np.ones(n), np.zeros(n, np.bool_))
+    return labels
+
+
+@kernel
+def draw_seeds(similarity, uniforms, labels, near, taken):
+    """Fill the labels of `seed_pairs`, given equal weights `near` and no seeds `taken`."""
+    n = labels.size
     for c in range(uniforms.size):
         seed = draw(near, uniforms[c], taken)
         for i in range(n):
             apart = similarity[i, i] + similarity[seed, seed] - 2.0 * similarity[seed, i]
             join_if_nearer(labels, near, taken, i, c, apart)
         settle_seed(labels, near, taken, seed, c)
-    return labels
 
 
 @inline
@@ -42,13 +46,13 @@ def link_pairs(similarity, labels, link, q, sizes):
     sizes[:] = 0.0
     n = labels.size
     for j in range(n):
-        row = similarity[j]
-        target = link[labels[j]]
+        c = labels[j]
         for i in range(n):
-            target[i] += row[i]
-        sizes[labels[j]] += 1.0
+            link[c, i] += similarity[j, i]
+        sizes[c] += 1.0
     for i in range(n):
-        q[labels[i]] += link[labels[i], i]
+        c = labels[i]
+        q[c] += link[c, i]
 
 
 @inline
@@ -57,12 +61,9 @@ def relocate(similarity, labels, link, q, sizes, i, there):
     here = labels[i]
     carry_over(q, link[:, i], similarity[i, i], sizes, here, there)
     labels[i] = there
-    row = similarity[i]
-    source = link[here]
-    target = link[there]
     for j in range(labels.size):
-        source[j] -= row[j]
-        target[j] += row[j]
+        link[here, j] -= similarity[i, j]
+        link[there, j] += similarity[i, j]
 
 
 @inline

@@ -95,8 +95,10 @@ def best_cuts(kind, columns, counts, costs, splits, labeled):
             while stride >= finest:
                 for i in range(stride, count + 1, 2 * stride):
                     if i > c:
-                        where = max(splits[c, i - stride], c)
-                        high = min(splits[c, i + stride], i - 1) if i + stride <= count else i - 1
+                        where = splits[c, i - stride] if splits[c, i - stride] > c else c
+                        high = i - 1
+                        if i + stride <= count and splits[c, i + stride] < high:
+                            high = splits[c, i + stride]
                         best = np.inf
                         for j in range(where, high + 1):
                             cost = costs[c - 1, j] + segment_cost(kind, sums, others, shares, j, i)
