@@ -10,7 +10,8 @@ from functools import cache
 from typing import Any, TypeVar
 
 import numba
-from numba.core import event
+from numba.core import event, types
+from numba.core.dispatcher import Dispatcher
 
 from .._utils.progress import is_watched, whisper
 
@@ -40,12 +41,21 @@ def _compiled(function: F, **options: Any) -> F:
     # A check of each divisor would keep the compiler from using vector registers; as in NumPy, there is none.
     options |= {"cache": True, "nogil": True, "error_model": "numpy"}
     try:
-        return numba.njit(**options)(function)
+        compiled = numba.njit(**options)(function)
     except RuntimeError:
         # Numba can write neither to the package's folder nor to the user's cache folder. Use a new folder for this
         # process only: cached code is executed, so it must not come from a folder that other users can write to.
         numba.config.CACHE_DIR = _private_folder()
-        return numba.njit(**options)(function)
+        compiled = numba.njit(**options)(function)
+    if isinstance(compiled, Dispatcher):
+        _forget_constants(compiled)
+    return compiled
+
+
+def _forget_constants(compiled: Dispatcher) -> None:
+    """Let kernels that call this one with a constant share one version of it, instead of one for each constant."""
+    template_of = compiled.get_call_template
+    compiled.get_call_template = lambda args, kws: template_of(tuple(map(types.unliteral, args)), kws)
 
 
 @cache
