@@ -10,8 +10,9 @@ from functools import cache
 from typing import Any, TypeVar
 
 import numba
-from numba.core import event, types
+from numba.core import event
 from numba.core.dispatcher import Dispatcher
+from numba.core.types.misc import unliteral
 
 from .._utils.progress import is_watched, whisper
 
@@ -52,10 +53,10 @@ def _compiled(function: F, **options: Any) -> F:
     return compiled
 
 
-def _forget_constants(compiled: Dispatcher) -> None:
+def _forget_constants(compiled: Any) -> None:
     """Let kernels that call this one with a constant share one version of it, instead of one for each constant."""
     template_of = compiled.get_call_template
-    compiled.get_call_template = lambda args, kws: template_of(tuple(map(types.unliteral, args)), kws)
+    compiled.get_call_template = lambda args, kws: template_of(tuple(map(unliteral, args)), kws)
 
 
 @cache
