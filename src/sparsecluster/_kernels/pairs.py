@@ -18,24 +18,20 @@ from .moves import (
 )
 
 
+@kernel
 def seed_pairs(similarity, uniforms):
     """k-means++ seeding with one uniform random number per seed; each sample joins its nearest seed."""
-    n = len(similarity)
+    n = similarity.shape[0]
     labels = np.zeros(n, np.int32)
-    draw_seeds(similarity, uniforms, labels, np.ones(n), np.zeros(n, np.bool_))
-    return labels
-
-
-@kernel
-def draw_seeds(similarity, uniforms, labels, near, taken):
-    """Fill the labels of `seed_pairs`, given equal weights `near` and no seeds `taken`."""
-    n = labels.size
+    near = np.ones(n)
+    taken = np.zeros(n, np.bool_)
     for c in range(uniforms.size):
         seed = draw(near, uniforms[c], taken)
         for i in range(n):
             apart = similarity[i, i] + similarity[seed, seed] - 2.0 * similarity[seed, i]
             join_if_nearer(labels, near, taken, i, c, apart)
         settle_seed(labels, near, taken, seed, c)
+    return labels
 
 
 @inline
