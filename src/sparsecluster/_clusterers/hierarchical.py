@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Literal
 
 import numpy as np
-from scipy.cluster.hierarchy import linkage as merge
 from scipy.spatial.distance import squareform
 
 from .._features.features import Features, dissimilarity
@@ -42,6 +41,9 @@ class Hierarchical(Clusterer):
 
 def merges(features: Features, subset: Subset, linkage: Linkage) -> Floats:
     """The tree, with one row per merge in SciPy's format and heights in the units of D_S."""
+    # Not loaded by fits that do not need it.
+    from scipy.cluster.hierarchy import linkage as merge
+
     apart = squareform(dissimilarity(features.pairs(subset).similarity), checks=False)
     if linkage not in ON_COORDINATES:
         return merge(apart, linkage)

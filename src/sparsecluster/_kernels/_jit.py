@@ -11,6 +11,8 @@ from typing import Any, TypeVar
 
 import numba
 from numba.core import event
+from numba.core.dispatcher import Dispatcher
+from numba.core.types.misc import unliteral
 
 from .._utils.progress import is_watched, whisper
 
@@ -21,25 +23,40 @@ FAST_SUMS = {"reassoc", "contract", "nsz"}
 
 
 def kernel(function: F) -> F:
-    """Compile `function` at its first call and cache the machine code on disk."""
-    return _compiled(function, fastmath=FAST_SUMS, error_model="numpy")
+    """Compile `function` at its first call and cache the machine code on disk.
+
+    The first fit on a machine waits for the compiler, which takes about a millisecond for every operation in the
+    source. Kernels therefore use loops over numbers: assigning an array to a part of another one, sums along an axis
+    or `np.argmax` take the compiler longer than a whole kernel of loops. For the same reason, a kernel is always
+    called with arrays of the same types and layouts.
+    """
+    return _compiled(function, fastmath=FAST_SUMS)
 
 
 def step_by_step(function: F) -> F:
     """Like `kernel`, but every operation is done as it is written: x - y - z does not become x - (y + z)."""
-    # A check of each divisor would keep the compiler from using vector registers; as in NumPy, there is none.
-    return _compiled(function, error_model="numpy")
+    return _compiled(function)
 
 
 def _compiled(function: F, **options: Any) -> F:
-    options |= {"cache": True, "nogil": True}
+    # A check of each divisor would keep the compiler from using vector registers; as in NumPy, there is none.
+    options |= {"cache": True, "nogil": True, "error_model": "numpy"}
     try:
-        return numba.njit(**options)(function)
+        compiled = numba.njit(**options)(function)
     except RuntimeError:
         # Numba can write neither to the package's folder nor to the user's cache folder. Use a new folder for this
         # process only: cached code is executed, so it must not come from a folder that other users can write to.
         numba.config.CACHE_DIR = _private_folder()
-        return numba.njit(**options)(function)
+        compiled = numba.njit(**options)(function)
+    if isinstance(compiled, Dispatcher):
+        _forget_constants(compiled)
+    return compiled
+
+
+def _forget_constants(compiled: Any) -> None:
+    """Let kernels that call this one with a constant share one version of it, instead of one for each constant."""
+    template_of = compiled.get_call_template
+    compiled.get_call_template = lambda args, kws: template_of(tuple(map(unliteral, args)), kws)
 
 
 @cache
@@ -51,7 +68,7 @@ def _private_folder() -> str:
 
 def inline(function: F) -> F:
     """Compile `function` into each of the kernels that call it."""
-    return numba.njit(nogil=True, fastmath=FAST_SUMS, inline="always")(function)
+    return numba.njit(nogil=True, error_model="numpy", fastmath=FAST_SUMS, inline="always")(function)
 
 
 class _SayOnce(event.Listener):

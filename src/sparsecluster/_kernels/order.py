@@ -12,12 +12,14 @@ GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 STRIP = 64
 
 
-@inline
-def mix(x):
-    """The finalizer of splitmix64: spreads every bit of x over all 64."""
+def splitmix(x):
+    """The finalizer of splitmix64: spreads every bit of x, or of the words in an array x, over all 64."""
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return x ^ (x >> np.uint64(31))
+
+
+mix = inline(splitmix)
 
 
 @inline
@@ -26,13 +28,9 @@ def pick(state, i):
     return np.int64(((mix(state) >> np.uint64(32)) * np.uint64(i + 1)) >> np.uint64(32))
 
 
-@kernel
 def mixed(words):
     """Mix every word, so that words that differ little give very different salts."""
-    out = np.empty_like(words)
-    for i in range(words.size):
-        out[i] = mix(words[i] + GOLDEN)
-    return out
+    return splitmix(words + GOLDEN)
 
 
 @kernel

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ._jit import kernel
+from ._jit import inline, kernel
 from .moves import (
     LEAST_GAIN,
     best_move,
@@ -34,7 +34,7 @@ def seed_pairs(similarity, uniforms):
     return labels
 
 
-@kernel
+@inline
 def link_pairs(similarity, labels, link, q, sizes):
     """Fill link, of shape (k, n), q and sizes for the given labels."""
     link[:] = 0.0
@@ -42,30 +42,27 @@ def link_pairs(similarity, labels, link, q, sizes):
     sizes[:] = 0.0
     n = labels.size
     for j in range(n):
-        row = similarity[j]
-        target = link[labels[j]]
+        c = labels[j]
         for i in range(n):
-            target[i] += row[i]
-        sizes[labels[j]] += 1.0
+            link[c, i] += similarity[j, i]
+        sizes[c] += 1.0
     for i in range(n):
-        q[labels[i]] += link[labels[i], i]
+        c = labels[i]
+        q[c] += link[c, i]
 
 
-@kernel
+@inline
 def relocate(similarity, labels, link, q, sizes, i, there):
     """Move a sample, and update everything that depends on it."""
     here = labels[i]
     carry_over(q, link[:, i], similarity[i, i], sizes, here, there)
     labels[i] = there
-    row = similarity[i]
-    source = link[here]
-    target = link[there]
     for j in range(labels.size):
-        source[j] -= row[j]
-        target[j] += row[j]
+        link[here, j] -= similarity[i, j]
+        link[there, j] += similarity[i, j]
 
 
-@kernel
+@inline
 def size_of_sums(similarity, q, sizes):
     """Magnitude of the sums by which moves are compared: the scale of their rounding errors."""
     scale = 0.0
@@ -83,15 +80,18 @@ def improve_pairs(similarity, labels, k, lloyd_passes, move_passes):
     link = np.empty((k, n))
     q = np.empty(k)
     sizes = np.empty(k)
-    link_pairs(similarity, labels, link, q, sizes)
-    for _ in range(lloyd_passes):
-        before = sizes.copy()
+    before = np.empty(k)
+    for lloyd_pass in range(lloyd_passes + 1):
+        link_pairs(similarity, labels, link, q, sizes)
+        if lloyd_pass == lloyd_passes:
+            break
+        for c in range(k):
+            before[c] = sizes[c]
         changed = 0
         for i in range(n):
             changed += reassign(labels, sizes, i, nearest_cluster(q, link[:, i], before, labels[i]))
         if changed == 0:
             break
-        link_pairs(similarity, labels, link, q, sizes)
     tolerance = LEAST_GAIN * size_of_sums(similarity, q, sizes)
     for _ in range(move_passes):
         moved = 0

@@ -28,115 +28,85 @@ def segment_cost(kind, sums, others, shares, first, last):
     return max(2.0 * other - (first + last - 1) * total, 0.0) * shares[last - first]
 
 
-@inline
-def shares_of(n):
-    """1/m for m = 1..n, so that the inner loop multiplies instead of dividing; 0 for an empty segment."""
-    shares = np.zeros(n + 1)
-    for m in range(1, n + 1):
-        shares[m] = 1.0 / m
-    return shares
-
-
-@kernel
-def running_sums(kind, values, n, sums, others):
-    """For every i <= n, fill the sums of the first i values, and of their squares or their positions times values."""
-    sums[0] = 0.0
-    others[0] = 0.0
-    for i in range(n):
-        sums[i + 1] = sums[i] + values[i]
-        others[i + 1] = others[i] + (values[i] if kind == SQUARES else i) * values[i]
-
-
-@kernel
-def best_splits(kind, n, sums, others, shares, before, after, split, least):
-    """One layer of the dynamic program: after[i] = min_j before[j] + cost(j..i), for prefixes of every length i.
-
-    The first j values already form `least` clusters, so j >= least: no cluster is empty, however many values are equal.
-    The best j never decreases as i grows. Prefixes are therefore solved with strides that halve, each searching only
-    between the best j of its two solved neighbors: n log n steps instead of n^2.
-    """
-    for i in range(least + 1):
-        after[i] = 0.0
-        split[i] = max(i - 1, 0)
-    stride = 1
-    while stride * 2 <= n:
-        stride *= 2
-    while stride >= 1:
-        i = stride
-        while i <= n:
-            if i <= least:
-                i += 2 * stride
-                continue
-            low = max(split[i - stride], least)
-            high = i - 1
-            if i + stride <= n and split[i + stride] < high:
-                high = split[i + stride]
-            best = np.inf
-            where = low
-            for j in range(low, high + 1):
-                cost = before[j] + segment_cost(kind, sums, others, shares, j, i)
-                if cost < best:
-                    best = cost
-                    where = j
-            after[i] = best
-            split[i] = where
-            i += 2 * stride
-        stride //= 2
-
-
-@kernel
 def univariate_within(kind, columns, counts, k):
     """Smallest within of every column over all its clusterings into k > 1 clusters.
 
     `columns` has shape (p, n): columns[a, :counts[a]] are the sorted values of column a, and the rest is not read.
     """
-    p, n = columns.shape
-    within = np.zeros(p)
-    shares = shares_of(n)
-    sums = np.empty(n + 1)
-    others = np.empty(n + 1)
-    before = np.empty(n + 1)
-    after = np.empty(n + 1)
-    split = np.empty(n + 1, np.int64)
-    for a in range(p):
-        count = counts[a]
-        if count <= k:
-            continue
-        running_sums(kind, columns[a], count, sums, others)
-        for i in range(count + 1):
-            before[i] = segment_cost(kind, sums, others, shares, 0, i)
-        for c in range(1, k - 1):
-            best_splits(kind, count, sums, others, shares, before, after, split, c)
-            before, after = after, before
-        # The last layer is needed for the prefix of all values only.
-        best = np.inf
-        for j in range(count):
-            best = min(best, before[j] + segment_cost(kind, sums, others, shares, j, count))
-        within[a] = best
-    return within
+    n = columns.shape[1]
+    return best_cuts(kind, columns, counts, np.zeros((k, n + 1)), first_splits(k, n), False)
 
 
-@kernel
 def univariate_labels(kind, column, k):
     """The clustering behind `univariate_within` for one sorted column; clusters are numbered in ascending order."""
     n = column.size
-    shares = shares_of(n)
-    sums = np.empty(n + 1)
-    others = np.empty(n + 1)
-    running_sums(kind, column, n, sums, others)
-    before = np.empty(n + 1)
-    after = np.empty(n + 1)
-    split = np.zeros((k, n + 1), np.int64)
-    for i in range(n + 1):
-        before[i] = segment_cost(kind, sums, others, shares, 0, i)
-    for c in range(1, k):
-        best_splits(kind, n, sums, others, shares, before, after, split[c], c)
-        before, after = after, before
-    labels = np.empty(n, np.int32)
+    splits = first_splits(k, n)
+    best_cuts(kind, column.reshape(1, n), np.full(1, n), np.zeros((k, n + 1)), splits, True)
+    labels = np.zeros(n, np.int32)
     last = n
-    for c in range(k - 1, -1, -1):
-        first = split[c, last] if c > 0 else 0
-        for i in range(first, last):
-            labels[i] = c
+    for c in range(k - 1, 0, -1):
+        first = splits[c, last]
+        labels[first:last] = c
         last = first
     return labels
+
+
+def first_splits(k, n):
+    """A table for the splits in `best_cuts`, in which only the first values of a column have theirs."""
+    splits = np.empty((k, n + 1), np.int64)
+    splits[:] = np.arange(-1, n)
+    splits[:, 0] = 0
+    return splits
+
+
+@kernel
+def best_cuts(kind, columns, counts, costs, splits, labeled):
+    """The dynamic program: the smallest within of every column, and the splits of the last one if it is `labeled`.
+
+    costs[c, i] becomes the smallest within of the first i values of a column in c + 1 clusters, and splits[c, i] the
+    place where the last of these clusters begins. No cluster is empty, however many values are equal: i values in as
+    many clusters or fewer keep the cost of zero and the split i - 1 that they are given with.
+
+    The best split never decreases as i grows. Prefixes are therefore solved with strides that halve, each searching
+    only between the best splits of its two solved neighbors: n log n steps instead of n^2. All clusters are needed for
+    the prefix of all values only, unless there is a column to label.
+    """
+    k, n = splits.shape[0], splits.shape[1] - 1
+    within = np.zeros(counts.size)
+    sums, others, shares = np.zeros(n + 1), np.zeros(n + 1), np.zeros(n + 1)
+    # Multiplying by 1/m in the inner loop is faster than dividing by m.
+    for m in range(1, n + 1):
+        shares[m] = 1.0 / m
+    for a in range(counts.size):
+        count = counts[a]
+        if count <= k:
+            continue
+        for i in range(count):
+            x = columns[a, i]
+            sums[i + 1] = sums[i] + x
+            others[i + 1] = others[i] + (x if kind == SQUARES else i) * x
+        for i in range(count + 1):
+            costs[0, i] = segment_cost(kind, sums, others, shares, 0, i)
+        for c in range(1, k):
+            finest = 1 if labeled or c < k - 1 else count
+            stride = finest
+            while stride * 2 <= count:
+                stride *= 2
+            while stride >= finest:
+                for i in range(stride, count + 1, 2 * stride):
+                    if i > c:
+                        where = splits[c, i - stride] if splits[c, i - stride] > c else c
+                        high = i - 1
+                        if i + stride <= count and splits[c, i + stride] < high:
+                            high = splits[c, i + stride]
+                        best = np.inf
+                        for j in range(where, high + 1):
+                            cost = costs[c - 1, j] + segment_cost(kind, sums, others, shares, j, i)
+                            if cost < best:
+                                best = cost
+                                where = j
+                        costs[c, i] = best
+                        splits[c, i] = where
+                stride //= 2
+        within[a] = costs[k - 1, count]
+    return within
