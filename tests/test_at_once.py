@@ -154,11 +154,11 @@ def test_the_largest_are_found_whatever_a_sample_of_the_values_suggests(order, s
 def test_columns_are_exchanged_one_for_one():
     rng = np.random.default_rng(0)
     table = rng.standard_normal((5, 12))
-    held = np.array([1, 4, 6, 9])
-    rows = table[:, held].copy()
+    held, rows = np.empty(4, np.intp), np.empty((5, 4))
+    assert exchange_columns(table, np.array([1, 4, 6, 9]), held, False, rows) == 4
     for chosen in ([1, 4, 6, 9], [0, 4, 6, 11], [2, 3, 5, 7], [2, 3, 4, 7]):
         before = set(held.tolist())
-        count = exchange_columns(table, np.array(chosen), held, rows)
+        count = exchange_columns(table, np.array(chosen), held, True, rows)
         assert count == len(set(chosen) - before)
         assert sorted(held.tolist()) == chosen
         np.testing.assert_array_equal(rows, table[:, held])

@@ -46,7 +46,7 @@ def seed_rows(rows, weights, uniforms):
     return labels
 
 
-@kernel
+@inline
 def sum_rows(rows, weights, labels, sums, q, sizes):
     """Fill the weighted cluster sums, of shape (k, width), q and sizes for the given labels."""
     sums[:] = 0.0
@@ -116,82 +116,81 @@ def may_gain(terms, link, own, lengths, paths, seen, i, here, least):
 
 
 @kernel
-def move_rows(rows, weights, labels, sums, q, sizes, passes):
-    """Move single samples until no move raises J; `sums`, `q` and `sizes` belong to the labels, and follow them.
+def improve_rows(rows, weights, labels, k, lloyd_passes, move_passes):
+    """`improve_pairs` on rows: link[i, c] is the inner product of sample i with the weighted sum of cluster c.
 
-    The inner products of one pass serve the next ones as well, as in the algorithms of Elkan and Hamerly: while the sum
-    of cluster c moves along a path of length t, link[i, c] changes by at most t times the length of sample i. Samples
-    for which no move can gain anything then need not be looked at, and the moves are the same.
+    The inner products of one pass of moves serve the next ones as well, as in the algorithms of Elkan and Hamerly:
+    while the sum of cluster c moves along a path of length t, link[i, c] changes by at most t times the length of
+    sample i. Samples for which no move can gain anything then need not be looked at, and the moves are the same.
     """
     n, width = rows.shape
-    k = q.size
-    link, now, own, lengths = np.empty((n, k)), np.empty(k), np.empty(n), np.empty(n)
-    scale = mean_similarity(q, sizes)
-    for i in range(n):
-        row = rows[i]
-        norm = 0.0
-        for a in range(width):
-            norm += weights[a] * row[a] * row[a]
-        own[i], lengths[i] = norm, np.sqrt(norm)
-        scale += norm
-    tolerance = LEAST_GAIN * scale
-    least = SURELY * tolerance
-    terms, paths, seen = np.empty((k, 4)), np.zeros(k), np.empty((n // BLOCK + 1, k))
-    for c in range(k):
-        fill_terms(terms, q, sizes, c)
-    for number in range(passes):
-        moved = 0
-        for b in range((n + BLOCK - 1) // BLOCK):
-            first, last = b * BLOCK, min(b * BLOCK + BLOCK, n)
-            to_look = number == 0
-            for i in range(first, last):
-                to_look = to_look or may_gain(terms, link, own, lengths, paths, seen, i, labels[i], least)
-            if not to_look:
-                continue
-            link_rows(rows, sums, first, last, link)
-            for c in range(k):
-                seen[b, c] = paths[c]
-            for i in range(first, last):
-                here = labels[i]
-                if not may_gain(terms, link, own, lengths, paths, seen, i, here, least):
-                    continue
-                for c in range(k):
-                    total = 0.0
-                    for a in range(width):
-                        total += rows[i, a] * sums[c, a]
-                    now[c] = total
-                there = best_move(q, now, own[i], sizes, here, tolerance)
-                if there == here:
-                    continue
-                carry_over(q, now, own[i], sizes, here, there)
-                labels[i] = there
-                for a in range(width):
-                    part = weights[a] * rows[i, a]
-                    sums[here, a] -= part
-                    sums[there, a] += part
-                fill_terms(terms, q, sizes, here)
-                fill_terms(terms, q, sizes, there)
-                paths[here] += lengths[i]
-                paths[there] += lengths[i]
-                moved += 1
-        if moved == 0:
-            break
-
-
-@kernel
-def improve_rows(rows, weights, labels, k, lloyd_passes, move_passes):
-    """`improve_pairs` on rows: link[i, c] is the inner product of a sample with the weighted sum of cluster c."""
-    n, width = rows.shape
     sums, q, sizes, link = np.empty((k, width)), np.empty(k), np.empty(k), np.empty((n, k))
-    sum_rows(rows, weights, labels, sums, q, sizes)
-    for _ in range(lloyd_passes):
+    before, now, own, lengths = np.empty(k), np.empty(k), np.empty(n), np.empty(n)
+    for lloyd_pass in range(lloyd_passes + 1):
+        sum_rows(rows, weights, labels, sums, q, sizes)
+        if lloyd_pass == lloyd_passes:
+            break
         link_rows(rows, sums, 0, n, link)
-        before = sizes.copy()
+        for c in range(k):
+            before[c] = sizes[c]
         changed = 0
         for i in range(n):
             changed += reassign(labels, sizes, i, nearest_cluster(q, link[i], before, labels[i]))
         if changed == 0:
             break
-        sum_rows(rows, weights, labels, sums, q, sizes)
-    move_rows(rows, weights, labels, sums, q, sizes, move_passes)
+    tolerance = LEAST_GAIN * (mean_similarity(q, sizes) + measure_rows(rows, weights, own, lengths))
+    terms, paths, seen = np.empty((k, 4)), np.zeros(k), np.empty((n // BLOCK + 1, k))
+    for c in range(k):
+        fill_terms(terms, q, sizes, c)
+    for move_pass in range(move_passes):
+        moved = 0
+        for i in range(n):
+            b, here = i // BLOCK, labels[i]
+            if i % BLOCK == 0:
+                # Look at a block of samples if one of them may move.
+                last = min(i + BLOCK, n)
+                to_look = move_pass == 0
+                for j in range(i, last):
+                    if not to_look:
+                        to_look = may_gain(terms, link, own, lengths, paths, seen, j, labels[j], SURELY * tolerance)
+                if to_look:
+                    link_rows(rows, sums, i, last, link)
+                    for c in range(k):
+                        seen[b, c] = paths[c]
+            if not (to_look and may_gain(terms, link, own, lengths, paths, seen, i, here, SURELY * tolerance)):
+                continue
+            for c in range(k):
+                total = 0.0
+                for a in range(width):
+                    total += rows[i, a] * sums[c, a]
+                now[c] = total
+            there = best_move(q, now, own[i], sizes, here, tolerance)
+            if there == here:
+                continue
+            carry_over(q, now, own[i], sizes, here, there)
+            labels[i] = there
+            for a in range(width):
+                part = weights[a] * rows[i, a]
+                sums[here, a] -= part
+                sums[there, a] += part
+            for c in range(k):
+                fill_terms(terms, q, sizes, c)
+            paths[here] += lengths[i]
+            paths[there] += lengths[i]
+            moved += 1
+        if moved == 0:
+            break
     return mean_similarity(q, sizes)
+
+
+@inline
+def measure_rows(rows, weights, own, lengths):
+    """Fill the weighted squares of the samples and their lengths; returns the sum of the squares."""
+    total = 0.0
+    for i in range(rows.shape[0]):
+        norm = 0.0
+        for a in range(rows.shape[1]):
+            norm += weights[a] * rows[i, a] * rows[i, a]
+        own[i], lengths[i] = norm, np.sqrt(norm)
+        total += norm
+    return total
