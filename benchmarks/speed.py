@@ -114,14 +114,23 @@ def our_run(line, repeats):
     return seconds_of(fit, repeats, time.process_time, ENOUGH), rand_index(truth, labels)
 
 
+def times(ratio):
+    """Write a ratio, so that one below 1 does not look like 1.
+
+    >>> times(0.66), times(4.2), times(172.3)
+    ('0.7x', '4.2x', '172x')
+    """
+    return f"{ratio:.0f}x" if ratio >= 10 else f"{ratio:.1f}x"
+
+
 def row_of(line, repeats):
     """Measure one line of the table."""
     ours, our_rand = our_run(line, repeats)
     more = "> " if line.r.startswith(">") else ""
-    by_r = f"**{more}{float(line.r.removeprefix('> ')) / ours:.0f}x**"
+    by_r = f"**{more}{times(float(line.r.removeprefix('> ')) / ours)}**"
     slow, rand = plain_run(line.plain, line.n, line.p)
     row = [f"{line.n}, {line.p}", line.work, f"{slow:.3g}", line.r, f"{ours:.4f}"]
-    return [*row, f"**{slow / ours:.0f}x**", by_r, f"{line.wanted}x", f"{rand:.3f}", f"{our_rand:.3f}"]
+    return [*row, f"**{times(slow / ours)}**", by_r, f"{line.wanted}x", f"{rand:.3f}", f"{our_rand:.3f}"]
 
 
 HEADER = ["n, p", "work", "plain, s", "R, s", "ours, s", "plain / ours", "R / ours", "wanted", "Rand index, plain"]

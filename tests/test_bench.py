@@ -110,5 +110,6 @@ def test_instructions_are_counted_where_they_are_spent():
     assert instructions.by_part(DUMP) == {"Python": 12, "kernels": 600, "NumPy": 4}
 
 
-def test_examples_of_the_counts_are_true():
+def test_examples_are_true():
     assert doctest.testmod(instructions) == (0, 1)
+    assert doctest.testmod(speed) == (0, 1)
