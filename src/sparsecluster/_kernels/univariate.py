@@ -9,6 +9,8 @@ import numpy as np
 
 from ._jit import inline, kernel
 
+# More than the number of times that a column can be halved.
+DEPTH = 64
 # The dissimilarity of two values: (x - y)^2 or |x - y|.
 SQUARES, DISTANCES = 0, 1
 
@@ -59,6 +61,18 @@ def first_splits(k, n):
     return splits
 
 
+@inline
+def best_split(kind, before, sums, others, shares, low, high, i):
+    """min over j in low..high of before[j] + cost(j..i), and the first j at which it is attained."""
+    best, where = np.inf, low
+    for j in range(low, high + 1):
+        cost = before[j] + segment_cost(kind, sums, others, shares, j, i)
+        if cost < best:
+            best = cost
+            where = j
+    return best, where
+
+
 @kernel
 def best_cuts(kind, columns, counts, costs, splits, labeled):
     """The dynamic program: the smallest within of every column, and the splits of the last one if it is `labeled`.
@@ -68,12 +82,16 @@ def best_cuts(kind, columns, counts, costs, splits, labeled):
     many clusters or fewer keep the cost of zero and the split i - 1 that they are given with.
 
     The best split never decreases as i grows. Prefixes are therefore solved with strides that halve, each searching
-    only between the best splits of its two solved neighbors: n log n steps instead of n^2. All clusters are needed for
-    the prefix of all values only, unless there is a column to label.
+    only between the best splits of its two solved neighbors: n log n steps instead of n^2. Unless there is a column to
+    label, the last cluster is needed for the prefix of all values only. Where it begins is searched in intervals that
+    halve: costs grow with the values, so all j in low..high cost at least those of the first `low` values and those of
+    the values from `high` on. An interval in which this is more than the best so far is not searched.
     """
     k, n = splits.shape[0], splits.shape[1] - 1
     within = np.zeros(counts.size)
     sums, others, shares = np.zeros(n + 1), np.zeros(n + 1), np.zeros(n + 1)
+    # The intervals that are left; halving leaves at most one for each bit of n.
+    lows, highs = np.empty(DEPTH, np.int64), np.empty(DEPTH, np.int64)
     # Multiplying by 1/m in the inner loop is faster than dividing by m.
     for m in range(1, n + 1):
         shares[m] = 1.0 / m
@@ -87,26 +105,43 @@ def best_cuts(kind, columns, counts, costs, splits, labeled):
             others[i + 1] = others[i] + (x if kind == SQUARES else i) * x
         for i in range(count + 1):
             costs[0, i] = segment_cost(kind, sums, others, shares, 0, i)
-        for c in range(1, k):
-            finest = 1 if labeled or c < k - 1 else count
-            stride = finest
+        for c in range(1, k if labeled else k - 2):
+            stride = 1
             while stride * 2 <= count:
                 stride *= 2
-            while stride >= finest:
+            while stride >= 1:
                 for i in range(stride, count + 1, 2 * stride):
                     if i > c:
-                        where = splits[c, i - stride] if splits[c, i - stride] > c else c
                         high = i - 1
                         if i + stride <= count and splits[c, i + stride] < high:
                             high = splits[c, i + stride]
-                        best = np.inf
-                        for j in range(where, high + 1):
-                            cost = costs[c - 1, j] + segment_cost(kind, sums, others, shares, j, i)
-                            if cost < best:
-                                best = cost
-                                where = j
-                        costs[c, i] = best
-                        splits[c, i] = where
+                        low = splits[c, i - stride] if splits[c, i - stride] > c else c
+                        costs[c, i], splits[c, i] = best_split(kind, costs[c - 1], sums, others, shares, low, high, i)
                 stride //= 2
-        within[a] = costs[k - 1, count]
+        if labeled:
+            continue
+        # The last split but one of two clusters is none, so the values up to the last split cost what they cost alone.
+        c, low = k - 2, max(k - 2, 1)
+        high = count - 1 if k > 2 else count
+        best, where = best_split(kind, costs[max(c - 1, 0)], sums, others, shares, low, high - 1, high)
+        if k > 2:
+            costs[c, high], splits[c, high], low = best, where, c + 1
+            best += segment_cost(kind, sums, others, shares, high, count)
+            best = min(best, segment_cost(kind, sums, others, shares, low, count))
+            lows[0], highs[0] = low, high
+            left = 1
+            while left > 0:
+                low, high = lows[left - 1], highs[left - 1]
+                middle = (low + high) // 2
+                if middle == low or costs[c, low] + segment_cost(kind, sums, others, shares, high, count) >= best:
+                    left -= 1
+                    continue
+                last = min(splits[c, high], middle - 1)
+                costs[c, middle], splits[c, middle] = best_split(
+                    kind, costs[c - 1], sums, others, shares, splits[c, low], last, middle
+                )
+                best = min(best, costs[c, middle] + segment_cost(kind, sums, others, shares, middle, count))
+                highs[left - 1], lows[left], highs[left] = middle, middle, high
+                left += 1
+        within[a] = best
     return within
