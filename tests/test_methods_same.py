@@ -5,7 +5,6 @@ import pickle
 import re
 import warnings
 
-import joblib
 import numpy as np
 import pandas as pd
 import pytest
@@ -167,13 +166,13 @@ def test_a_fit_that_is_refused_leaves_no_answer(name):
 def pools(monkeypatch):
     """Small tables use threads too; gives the numbers of threads that were asked for."""
     seen = []
-    parallel = joblib.Parallel
+    pool = sparsecluster._utils.parallel.ThreadPoolExecutor
 
-    def watched(**options):
-        seen.append(options["n_jobs"])
-        return parallel(**options)
+    def watched(n_threads):
+        seen.append(n_threads)
+        return pool(n_threads)
 
-    monkeypatch.setattr(sparsecluster._utils.parallel.joblib, "Parallel", watched)
+    monkeypatch.setattr(sparsecluster._utils.parallel, "ThreadPoolExecutor", watched)
     monkeypatch.setattr(sparsecluster._utils.parallel, "THREADS_PAY", 0)
     return seen
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from itertools import chain
 from typing import NamedTuple, TypeVar
 
@@ -48,9 +49,7 @@ class Workers(NamedTuple):
         elif backend is not None:
             results = map_remotely(backend, function, tasks_left, n_jobs, self.sent or Sent())
         else:
-            # Kernels release the GIL, and threads share the data, so nothing is copied or pickled.
-            parallel = joblib.Parallel(n_jobs=n_jobs, require="sharedmem", return_as="generator")
-            results = parallel(joblib.delayed(run)(task) for task in tasks_left)
+            results = map_in_threads(run, tasks_left, n_jobs)
         try:
             for done, result in enumerate(self.progress.track(chain(known, results), what, len(tasks))):
                 if done >= len(known):
@@ -65,9 +64,22 @@ class Workers(NamedTuple):
                     close()
 
 
+def map_in_threads(function: Callable[[T], R], tasks: Sequence[T], n_threads: int) -> Iterator[R]:
+    """Yield the results in the order of the tasks. Tasks that have not begun are canceled if the generator is closed.
+
+    Kernels release the GIL, and threads share the data, so nothing is copied or pickled. The threads of joblib would
+    do the same, but starting them takes as long as the fit of a small table.
+    """
+    pool = ThreadPoolExecutor(n_threads)
+    try:
+        yield from pool.map(function, tasks)
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
 ONE_THREAD = Workers(n_jobs=1)
 # The smallest number of values for which several threads are faster than one.
-THREADS_PAY = 2**18
+THREADS_PAY = 2**15
 
 
 def workers_for(n_jobs: int | None, verbose: Verbosity, n_values: int) -> Workers:
