@@ -20,21 +20,20 @@ Form = Literal["pairs", "rows"]
 # Two runs whose values differ by less than this share count as equally good.
 SAME = 1e-9
 # Measured costs, in units of one product in a pass over the rows: a product in the Gram matrix, and per call from warm
-# labels and per fresh start, all passes over the rows and all passes over the pairs. Pairs have to take at most this
-# share of the time of rows.
-GRAM_COST, MUCH_CHEAPER = 0.85, 0.5
+# labels and per fresh start, all passes over the rows and all passes over the pairs.
+GRAM_COST = 0.85
 WARM_COSTS, COLD_COSTS = (2.5, 6.0), (16.0, 20.0)
+# With fewer starts, pairs have to take at most this share of the time of rows: most searches need the kernels for rows
+# in any case, and a first fit should not wait until others are compiled.
+MANY_STARTS, MUCH_CHEAPER = 20, 0.5
 
 
 def cheaper_form(n_samples: int, n_columns: int, n_clusters: int, n_starts: int = 1, is_warm: bool = False) -> Form:
-    """The cheaper form: with q coordinates, pairs take n^2 q / 2 products once and n^2 a start, rows n q k a pass.
-
-    Pairs have to be much cheaper, as most searches need the kernels for rows in any case, and compile no others.
-    """
+    """The cheaper form: with q coordinates, pairs take n^2 q / 2 products once and n^2 a start, rows n q k a pass."""
     by_rows, by_pairs = WARM_COSTS if is_warm else COLD_COSTS
     rows = n_starts * by_rows * n_columns * n_clusters
     pairs = n_samples * (GRAM_COST * n_columns / 2 + n_starts * by_pairs)
-    return "pairs" if pairs <= MUCH_CHEAPER * rows else "rows"
+    return "pairs" if pairs <= rows * (1.0 if n_starts >= MANY_STARTS else MUCH_CHEAPER) else "rows"
 
 
 # The kernels that seed and improve labels, by the form in which the samples are given.

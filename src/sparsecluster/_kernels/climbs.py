@@ -30,7 +30,7 @@ def sum_of(scores, subset):
 
 @inline
 def exchange_columns(table, chosen, held, is_filled, rows):
-    """Let `rows`, which has the columns `held` if it is filled, have the chosen ones; returns the number of new ones."""
+    """Let `rows`, which has the columns `held` if it is filled, have the chosen ones. Returns how many are new."""
     is_new = np.zeros(table.shape[1], np.bool_)
     for a in chosen:
         is_new[a] = True

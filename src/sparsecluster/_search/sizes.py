@@ -7,7 +7,6 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from .._clusterers.kmeans import cheaper_form
 from .._features.features import Features
 from .._utils.arrays import Floats, Labels, Subset
 from .._utils.parallel import ONE_THREAD, Workers
@@ -29,6 +28,8 @@ DATA_STARTS, COPY_STARTS, COPY_PATHS = 10, 2, 1
 # Clusterings of a permuted copy on a fixed subset, as in the authors' code; and the ratio of the sizes at which they
 # are computed, which is finer than that of climbs because nothing else improves the sizes in between.
 FIXED_STARTS, FIXED_RATIO = 2, 1.15
+# Up to this many samples per cluster, they are clustered by their inner products, which change with the subset.
+PAIRED = 200
 
 
 class Effort(NamedTuple):
@@ -199,8 +200,7 @@ class SizesTried:
                 return np.array([null_objective(copy, subset, effort, own_rng) for subset in subsets])
 
             return on_copies(problem.features, self.seeds, self.rng, one_copy, self.workers)
-        width = round(np.mean([subset.size for subset in subsets]))
-        on_pairs = cheaper_form(plain.n_samples, width, k, FIXED_STARTS) == "pairs"
+        on_pairs = plain.n_samples <= PAIRED * k
 
         def at_once(task: tuple[int, np.random.Generator]) -> Floats:
             seed, own_rng = task
