@@ -21,7 +21,7 @@ All methods have the same API, so that one class can be replaced by another for 
 a mask of features (`get_support()`), `feature_scores_`, `summary()` and the selector API of scikit-learn. The defaults
 of the methods other than `SASClustering` are those of their publications. The [reference](api/methods.md) gives the
 objective, the parameters and the paper of each. [Results](results/methods.md) compares all methods on one design, and
-[Speed](results/methods_speed.md) measures two of them.
+[Speed](results/speed.md) measures three of them.
 
 ```python
 >>> from sparsecluster import SparseKMeans, rand_index
