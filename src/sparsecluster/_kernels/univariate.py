@@ -15,7 +15,7 @@ DEPTH = 64
 SQUARES, DISTANCES = 0, 1
 
 
-@inline
+@kernel
 def segment_cost(kind, sums, others, shares, first, last):
     """Within of the m = last - first sorted values from `first` to `last` - 1; shares[m] = 1/m.
 
@@ -61,7 +61,7 @@ def first_splits(k, n):
     return splits
 
 
-@inline
+@kernel
 def best_split(kind, before, sums, others, shares, low, high, i):
     """min over j in low..high of before[j] + cost(j..i), and the first j at which it is attained."""
     best, where = np.inf, low
