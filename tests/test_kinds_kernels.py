@@ -7,6 +7,7 @@ from functools import partial
 import numpy as np
 import pytest
 
+from sparsecluster._features.matrices import rounded
 from sparsecluster._kernels.manhattan import distance_within, sum_distances, sum_seen_distances
 from sparsecluster._kernels.matrices import (
     add_permuted_stack,
@@ -16,6 +17,7 @@ from sparsecluster._kernels.matrices import (
     mirror,
     seen_stack_within,
     stack_within,
+    updated_within,
 )
 from sparsecluster._kernels.missing import improve_seen, seed_seen, seen_scores, sum_seen, within_seen
 from sparsecluster._kernels.rows import improve_rows, seed_rows
@@ -283,6 +285,37 @@ def test_withins_of_matrices_are_sums_over_pairs(n, k, dtype):
         np.testing.assert_allclose(seen_stack_within(stack, *rest, labels, k), expected, rtol=1e-12, atol=1e-14)
 
 
+@pytest.mark.parametrize(("n", "k"), [(2, 2), (5, 5), (9, 3), (17, 2), (30, 4)])
+def test_withins_follow_from_those_of_other_labels_to_the_last_bit(n, k):
+    rng = np.random.default_rng(n)
+    stack, *rest = stack_of(rng, n)
+    units = rounded(stack)
+    deltas = of_features(stack, *rest)
+    old, sums = np.full(n, -1, np.int32), np.full((5, k), 7)
+    labels = naive.random_labels(rng, n, k)
+    for moved in (0, 1, 0, 2, n, 3, n // 2, 1):
+        labels[rng.integers(n, size=moved)] = rng.integers(k, size=moved)
+        found = updated_within(stack, *rest, units, labels, old, sums)
+        np.testing.assert_allclose(found, [naive.delta_within(d, labels) for d in deltas], rtol=1e-12, atol=1e-14)
+        np.testing.assert_array_equal(old, labels)
+        fresh = updated_within(stack, *rest, units, labels, np.full(n, -1, np.int32), np.zeros((5, k), np.int64))
+        np.testing.assert_array_equal(found, fresh)
+
+
+@pytest.mark.parametrize("n", [2, 3, 64, 65, 700])
+def test_rounded_matrices_are_nearly_the_same_and_have_exact_sums(n):
+    rng = np.random.default_rng(n)
+    stack = np.stack([random_matrix(rng, n) * scale for scale in (1.0, 1e200, 1e-200, 0.0)])
+    given = stack.copy()
+    units = rounded(stack)
+    assert (np.abs(stack - given).max(axis=(1, 2)) <= units / 2).all()
+    assert (units[:3] <= n**2 * 2.0**-50 * given.max(axis=(1, 2))[:3]).all()
+    for matrix, unit in zip(stack, units, strict=True):
+        assert (matrix % unit == 0).all()
+        assert matrix.sum(axis=1).max() / unit < 2**53
+        assert matrix.sum() / unit < 2**63
+
+
 @pytest.mark.parametrize("missing", [0.1, 0.6])
 @pytest.mark.parametrize(("n", "k"), [(2, 2), (5, 5), (9, 3), (17, 2)])
 def test_withins_of_matrices_with_missing_pairs_count_the_pairs_seen(n, k, missing):
@@ -301,13 +334,31 @@ def test_sums_of_matrices_add_up_what_features_say(n):
     weights, before = rng.random(5), rng.random((n, n))
     before += before.T
     total = before.copy()
-    add_stack(stack, places, weights, total)
+    add_stack(stack, places, weights, 0.0, total)
+    mirror(total)
     np.testing.assert_allclose(total, before + np.tensordot(weights, stack[places], 1), rtol=1e-12)
     total = before.copy()
-    add_permuted_stack(stack, places, orders, weights, total)
+    add_permuted_stack(stack, places, orders, weights, 0.0, total)
     mirror(total)
     expected = before + np.tensordot(weights, of_features(stack, places, orders), 1)
     np.testing.assert_allclose(total, expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("n", [2, 9, 14])
+def test_rounded_sums_of_matrices_forget_what_was_added_and_removed(n):
+    rng = np.random.default_rng(n)
+    stack, places, orders = stack_of(rng, n)
+    weights, anchor, some = rng.random(5), 1.5 * 2.0**5, np.array([3, 0])
+    for add, given in ((add_stack, (places,)), (add_permuted_stack, (places, orders))):
+        detour, direct = np.zeros((2, n, n))
+        add(stack, *given, weights, anchor, detour)
+        add(stack, *(each[some] for each in given), -weights[some], anchor, detour)
+        rest = np.array([4, 2, 1])
+        add(stack, *(each[rest] for each in given), weights[rest], anchor, direct)
+        np.testing.assert_array_equal(detour, direct)
+        plain = np.zeros((n, n))
+        add(stack, *(each[rest] for each in given), weights[rest], 0.0, plain)
+        np.testing.assert_allclose(direct, plain, atol=1e-13)
 
 
 @pytest.mark.parametrize("n", [2, 9, 14])

@@ -16,11 +16,13 @@ from .._kernels.matrices import (
     mirror,
     seen_stack_within,
     stack_within,
+    updated_within,
 )
 from .._kernels.order import shuffle_columns
 from .._utils.arrays import Floats, Labels, Subset, Table
 from .alone import pairs_labels
 from .features import Features, Pairs, as_if_all_seen
+from .last import Last
 from .units import SMALLEST, counted_totals
 
 # Bytes of matrices that are kept in memory if reading one means computing or rearranging it.
@@ -56,6 +58,8 @@ class Matrices:
         )
         self._kept: dict[int, Table] = {}
         self._stack: Floats | None = None
+        # The matrices of the stack hold multiples of these.
+        self.units = np.ones(count)
 
     def __getitem__(self, a: int) -> Table:
         if a in self._kept:
@@ -92,19 +96,42 @@ class Matrices:
             float(np.sqrt(1.0 - missing.mean())),
         )
 
+    @property
+    def are_stacked(self) -> bool:
+        """Whether the matrices are so small that they come in one stack."""
+        return self.count * self.n_samples**2 * 8 <= STACK_BYTES
+
     def stacks(self, chosen: Subset) -> Iterator[tuple[Table, Subset, slice]]:
         """The chosen matrices as tuples (stack, places, part): matrix number chosen[part][f] is stack[places[f]].
 
-        Small matrices come in one stack, larger ones one by one, so that only one at a time has to be in memory.
+        Small matrices come in one stack, larger ones one by one, so that only one at a time has to be in memory. Those
+        of a stack are rounded so that sums of them are exact, which costs a few of their last bits.
         """
-        if self.count * self.n_samples**2 * 8 <= STACK_BYTES:
+        if self.are_stacked:
             if self._stack is None:
                 self._stack = np.stack([np.asarray(self[a], dtype=np.float64) for a in range(self.count)])
+                self.units = rounded(self._stack)
                 self._kept = dict(enumerate(self._stack))
             yield self._stack, chosen, slice(None)
         else:
             for f, a in enumerate(chosen.tolist()):
                 yield self[a][None], np.zeros(1, np.intp), slice(f, f + 1)
+
+
+def rounded(stack: Floats) -> Floats:
+    """Round every matrix to multiples of a power of two, in place; returns these powers.
+
+    They are so large that the sum of a row is exact, and the sum of all pairs is less than 2^62 of them.
+    """
+    largest = np.fmax.reduce(np.fmax.reduce(stack, axis=1), axis=1, initial=0.0)
+    samples = int(np.ceil(np.log2(stack.shape[1])))
+    units = np.ldexp(1.0, np.frexp(largest)[1] - min(52 - samples, 62 - 2 * samples))
+    # Adding and subtracting a number whose last bit is the unit leaves a multiple of it.
+    anchors = 1.5 * 2.0**52 * units
+    for matrix, anchor in zip(stack, anchors, strict=True):
+        matrix += anchor
+        matrix -= anchor
+    return units
 
 
 def as_floats(given: Any) -> Table:
@@ -144,10 +171,20 @@ class MatrixFeatures(Features):
         self._units = np.divide(self._total, self._whole, out=np.zeros(chosen.size), where=self._whole > SMALLEST)
         # Shared with all permuted copies: permuting a feature does not change the best clustering of it alone.
         self._best_scores: dict[int, Floats] = {}
+        self._last_scores, self._last_pairs = Last(), Last()
+        self._anchor = self._anchor_of_sums()
 
     @property
     def total(self) -> Floats:
         return self._total
+
+    def _anchor_of_sums(self) -> float:
+        """The number that rounds weighted dissimilarities so that sums of them over features are exact; 0 for none."""
+        if self.has_missing or not self.matrices.are_stacked:
+            return 0.0
+        (stack, places, _), *_ = self.matrices.stacks(self.chosen)
+        largest = max(float(stack[a].max()) * unit for a, unit in zip(places.tolist(), self._units, strict=True))
+        return float(1.5 * np.ldexp(1.0, np.frexp(largest * self.n_features)[1] + 1))
 
     def _within(self, subset: Subset, labels: Labels, n_clusters: int) -> Floats:
         kernel = seen_stack_within if self.has_missing else stack_within
@@ -157,39 +194,72 @@ class MatrixFeatures(Features):
             del stack  # before the next one is read
         return within
 
-    def _explained(self, subset: Subset, labels: Labels, n_clusters: int) -> Floats:
-        within, whole = self._within(subset, labels, n_clusters), self._whole[subset]
+    def _explained(self, within: Floats, subset: Subset) -> Floats:
+        whole = self._whole[subset]
         left = np.divide(within, whole, out=np.ones(subset.size), where=whole > SMALLEST)
         return self.shares[subset] * np.clip(1.0 - left, 0.0, 1.0)
 
     def scores(self, labels: Labels, n_clusters: int) -> Floats:
-        return self._explained(np.arange(self.n_features), labels, n_clusters)
+        every = np.arange(self.n_features)
+        if self.has_missing or not self.matrices.are_stacked:
+            return self._explained(self._within(every, labels, n_clusters), every)
+        last = self._last_scores
+        if last.state is None or last.state[1].shape[1] != n_clusters:
+            # No sample has had a label yet.
+            last.state = np.full(self.n_samples, -1, np.int32), np.zeros((self.n_features, n_clusters), np.int64)
+        ((stack, places, _),) = self.matrices.stacks(self.chosen)
+        within = updated_within(stack, places, self.orders, self.matrices.units, labels, *last.state)
+        return self._explained(within, every)
 
     def seen_pairs(self, subset: Subset, weights: Floats | None = None) -> tuple[Floats, Floats | None]:
+        if weights is None and self._anchor > 0:
+            return self._updated_pairs(subset), None
         counted = np.ones(subset.size) if weights is None else weights
         total = np.zeros((self.n_samples, self.n_samples))
         seen = np.zeros_like(total) if self.has_missing else None
         for stack, places, part in self.matrices.stacks(self.chosen[subset]):
-            orders, units = self.orders[subset[part]], self._units[subset[part]] * counted[part]
             if seen is not None:
+                orders, units = self.orders[subset[part]], self._units[subset[part]] * counted[part]
                 add_seen_stack(stack, places, orders, units, self.shares[subset[part]] * counted[part], total, seen)
-            elif self.is_permuted:
-                add_permuted_stack(stack, places, orders, units, total)
             else:
-                add_stack(stack, places, units, total)
+                self._add(stack, places, subset[part], counted[part], 0.0, total)
             del stack
         mirror(total)
         if seen is not None:
             mirror(seen)
         return -total / 2, seen
 
+    def _add(
+        self, stack: Table, places: Subset, features: Subset, weights: Floats, anchor: float, total: Floats
+    ) -> None:
+        """Add the weighted dissimilarities of some features to the lower triangle of a matrix."""
+        units = self._units[features] * weights
+        if self.is_permuted:
+            add_permuted_stack(stack, places, self.orders[features], units, anchor, total)
+        else:
+            add_stack(stack, places, units, anchor, total)
+
+    def _updated_pairs(self, subset: Subset) -> Floats:
+        """Similarity on a subset, from that on the last subset if they have most features in common."""
+        chosen = np.zeros(self.n_features)
+        chosen[subset] = 1.0
+        before, total = self._last_pairs.state or (np.zeros(self.n_features), np.zeros((self.n_samples,) * 2))
+        if np.abs(chosen - before).sum() > subset.size:
+            before, total = np.zeros(self.n_features), np.zeros_like(total)
+        changed = np.flatnonzero(chosen != before)
+        for stack, places, _ in self.matrices.stacks(self.chosen[changed]):
+            self._add(stack, places, changed, (chosen - before)[changed], self._anchor, total)
+        self._last_pairs.state = chosen, total
+        similarity = total / -2.0
+        mirror(similarity)
+        return similarity
+
     def univariate(self, n_clusters: int) -> Floats:
         if n_clusters not in self._best_scores:
-            best = [
-                self._explained(np.array([f]), self.univariate_labels(f, n_clusters), n_clusters)
-                for f in range(self.n_features)
-            ]
-            self._best_scores[n_clusters] = np.concatenate(best)
+            every = np.arange(self.n_features)
+            labels = (self.univariate_labels(f, n_clusters) for f in range(self.n_features))
+            within = [self._within(every[f : f + 1], own, n_clusters) for f, own in enumerate(labels)]
+            self._best_scores[n_clusters] = self._explained(np.concatenate(within), every)
         return self._best_scores[n_clusters]
 
     def univariate_labels(self, feature: int, n_clusters: int) -> Labels:
@@ -201,6 +271,7 @@ class MatrixFeatures(Features):
 
     def permuted(self, seed: int) -> Self:
         other = copy(self)
+        other._last_scores, other._last_pairs = Last(), Last()
         orders = self.orders.T.copy()
         shuffle_columns(orders, self.streams, np.uint64(seed))
         other.orders, other.is_permuted = np.ascontiguousarray(orders.T), True
