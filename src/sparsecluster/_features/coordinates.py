@@ -227,11 +227,12 @@ class CoordinateFeatures(Features):
             return self.rows(subset, weights)
         counted, of_codes = self._counted(subset, weights)
         table, seen = self._taken(plain)
-        levels, known, n_levels = self.coded.numbered(coded)
+        levels, n_levels = self.coded.numbered(coded)
         units = self.coded.units[coded] * of_codes
         if seen is None:
-            return LevelRows(table, counted, levels, units, n_levels)
-        return SeenLevelRows(table, counted, seen, levels, units, known, of_codes * self.coded.widths[coded], n_levels)
+            return LevelRows(table, counted, levels, units, self.coded.center(coded, units), n_levels)
+        known, shares = self.coded.seen(coded), of_codes * self.coded.widths[coded]
+        return SeenLevelRows(table, counted, seen, levels, units, known, shares, n_levels)
 
     def pair_sums(self, counts: Floats) -> Floats:
         if self.seen is not None:

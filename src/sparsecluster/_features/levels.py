@@ -24,6 +24,7 @@ class LevelRows(NamedTuple):
     weights: Floats
     levels: npt.NDArray[np.uint32]
     units: Floats
+    center: float
     n_levels: int
 
 
@@ -109,10 +110,18 @@ class Levels:
         mirror(own)
         seen += own
 
-    def numbered(self, chosen: Subset) -> tuple[npt.NDArray[np.uint32], Mask, int]:
-        """The levels of some categories, numbered one after the other, a mask of the observed ones, and their number."""
+    def numbered(self, chosen: Subset) -> tuple[npt.NDArray[np.uint32], int]:
+        """The levels of some categories, numbered one after the other, and the number of all levels."""
         widths = self.n_levels[chosen]
-        return *numbered_levels(self.codes, chosen, np.cumsum(widths) - widths), int(widths.sum())
+        return numbered_levels(self.codes, chosen, np.cumsum(widths) - widths), int(widths.sum())
+
+    def seen(self, chosen: Subset) -> Mask:
+        """A mask of the observed levels of some categories."""
+        return (take_columns(self.codes, chosen) >= 0).astype(np.uint8)
+
+    def center(self, chosen: Subset, units: Floats) -> float:
+        """n times the squared norm of the mean of indicator columns whose squared distance is twice the units."""
+        return float(units @ self._one[chosen]) / 2
 
     @property
     def widths(self) -> Subset:

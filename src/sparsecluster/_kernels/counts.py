@@ -93,15 +93,12 @@ def add_seen_levels(codes, weights, total):
 
 @kernel
 def numbered_levels(codes, features, starts):
-    """The levels of some features, numbered one after the other, and whether they are observed; 0 stands for missing.
+    """The levels of some features, numbered one after the other, of shape (n_samples, len(features)); 0 if missing.
 
-    Returns arrays of shape (n_samples, len(features)) of uint32, with which counts are looked up fastest, and of uint8.
+    With unsigned numbers of 32 bits, counts are looked up fastest.
     """
     numbers = np.empty((codes.shape[0], features.size), np.uint32)
-    seen = np.empty((codes.shape[0], features.size), np.uint8)
     for i in range(codes.shape[0]):
         for j in range(features.size):
-            level = codes[i, features[j]]
-            numbers[i, j] = starts[j] + max(level, 0)
-            seen[i, j] = level >= 0
-    return numbers, seen
+            numbers[i, j] = starts[j] + max(codes[i, features[j]], 0)
+    return numbers

@@ -5,7 +5,8 @@ a cluster's sum of indicator columns is the number of samples in the cluster wit
 category takes as long as one column, however many levels it has. Seeds, passes, moves and result are those on rows.
 
 `levels`, of shape (n_samples, n_categories), numbers the levels of all categories one after the other, `units` are the
-dissimilarities of two different levels of each category, and `n_levels` is the number of all levels.
+dissimilarities of two different levels of each category, `n_levels` is the number of all levels, and `center` is n
+times the squared norm of the mean of all samples: indicator columns, unlike those of `rows`, are not centered.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ def shift_row(row, weights, numbers, units, sums, counts, sign):
 
 
 @kernel
-def seed_levels(rows, weights, levels, units, n_levels, uniforms):
+def seed_levels(rows, weights, levels, units, center, n_levels, uniforms):
     """`seed_rows` with categories."""
     n = rows.shape[0]
     labels = np.zeros(n, np.int32)
@@ -89,7 +90,7 @@ def link_levels(row, numbers, sums, counts, link):
 
 
 @kernel
-def improve_levels(rows, weights, levels, units, n_levels, labels, k, lloyd_passes, move_passes):
+def improve_levels(rows, weights, levels, units, center, n_levels, labels, k, lloyd_passes, move_passes):
     """`improve_rows` with categories. The value is that of centered columns, as of `improve_rows`."""
     n, width = rows.shape
     sums = np.empty((k, width))
@@ -110,11 +111,6 @@ def improve_levels(rows, weights, levels, units, n_levels, labels, k, lloyd_pass
     own_levels = 0.0
     for a in range(units.size):
         own_levels += 0.5 * units[a]
-    # The squared norm of n times the mean of the indicator columns, which are not centered, divided by n.
-    center = 0.0
-    for i in range(n):
-        for c in range(k):
-            center += look_up(levels[i], counts[c]) / n
     scale = n * own_levels - 2.0 * center
     for i in range(n):
         scale += weighted_norm(rows[i], weights)
