@@ -14,7 +14,7 @@ from sparsecluster._kernels.counts import (
 )
 from sparsecluster._kernels.level_rows import improve_levels, seed_levels, sum_levels
 from sparsecluster._kernels.seen_levels import count_seen_levels, improve_seen_levels, seed_seen_levels
-from tests import naive
+from tests import naive, naive_levels
 
 # n, p, k: the smallest, one sample a cluster, the usual, and more samples.
 SHAPES = [(3, 1, 2), (5, 3, 5), (9, 4, 3), (17, 6, 2), (20, 5, 4)]
@@ -45,14 +45,14 @@ def case(rng, n, p, missing=0.0):
     table, mask = rng.standard_normal((n, WIDTH)), (rng.random((n, WIDTH)) >= missing).astype(np.uint8)
     mask[rng.integers(n, size=WIDTH), np.arange(WIDTH)] = 1
     table = (table - (table * mask).sum(axis=0) / mask.sum(axis=0)) * mask
-    columns, seen = naive.indicators(codes, units)
+    columns, seen = naive_levels.indicators(codes, units)
     of_columns = np.concatenate([weights, np.ones(columns.shape[1])])
     return codes, units, table, weights, mask, (np.hstack([table, columns]), of_columns, np.hstack([mask, seen]))
 
 
 def level_rows(codes, units, table, weights):
     levels, starts = numbered(codes)
-    one = naive.level_squares(codes, np.zeros(len(codes), np.int32))
+    one = naive_levels.level_squares(codes, np.zeros(len(codes), np.int32))
     return table, weights, levels, units, float(units @ one) / 2, int(starts[-1])
 
 
@@ -80,7 +80,7 @@ def test_squared_counts_follow_from_those_of_other_labels_to_the_last_bit(n, p, 
     for moved in (0, 1, 0, 2, n, 3, n // 2, 1):
         labels[rng.integers(n, size=moved)] = rng.integers(k, size=moved)
         found = updated_squares(codes, starts, labels, *state)
-        np.testing.assert_allclose(found, naive.level_squares(codes, labels), rtol=1e-13)
+        np.testing.assert_allclose(found, naive_levels.level_squares(codes, labels), rtol=1e-13)
         np.testing.assert_array_equal(state[0], labels)
         fresh = blank()
         np.testing.assert_array_equal(found, updated_squares(codes, starts, labels, *fresh))
