@@ -15,7 +15,6 @@ from .._kernels.matrices import (
     add_stack,
     mirror,
     seen_stack_within,
-    stack_within,
     updated_within,
 )
 from .._kernels.order import shuffle_columns
@@ -58,13 +57,15 @@ class Matrices:
         )
         self._kept: dict[int, Table] = {}
         self._stack: Floats | None = None
-        # The matrices of the stack hold multiples of these.
-        self.units = np.ones(count)
+        # Whether the matrices are rounded when they are read, to multiples of `units`.
+        self.exact, self.units = False, np.ones(count)
 
     def __getitem__(self, a: int) -> Table:
         if a in self._kept:
             return self._kept[a]
         matrix = with_marked_diagonal(self.read(a)) if a in self.incomplete else as_floats(self.read(a))
+        if self.exact:
+            matrix, self.units[a] = rounded(matrix)
         # A matrix that is already in memory or in one of the user's files is not kept a second time.
         if self.computed and (len(self._kept) + 1) * matrix.nbytes <= KEEP_BYTES:
             self._kept[a] = matrix
@@ -85,6 +86,10 @@ class Matrices:
             lambda a: self[a][np.ix_(samples, samples)], self.count, samples.size, self.incomplete, computed=True
         )
 
+    def round_off(self) -> None:
+        """From now on, round the matrices so that sums of them are exact, which costs a few of their last bits."""
+        self.exact, self._kept = True, {}
+
     def values(self, a: int) -> tuple[bool, float, float]:
         """Whether a matrix takes only one value besides 0, its largest value, and the share of samples it observes."""
         matrix = self[a]
@@ -96,21 +101,14 @@ class Matrices:
             float(np.sqrt(1.0 - missing.mean())),
         )
 
-    @property
-    def are_stacked(self) -> bool:
-        """Whether the matrices are so small that they come in one stack."""
-        return self.count * self.n_samples**2 * 8 <= STACK_BYTES
-
     def stacks(self, chosen: Subset) -> Iterator[tuple[Table, Subset, slice]]:
         """The chosen matrices as tuples (stack, places, part): matrix number chosen[part][f] is stack[places[f]].
 
-        Small matrices come in one stack, larger ones one by one, so that only one at a time has to be in memory. Those
-        of a stack are rounded so that sums of them are exact, which costs a few of their last bits.
+        Small matrices come in one stack, larger ones one by one, so that only one at a time has to be in memory.
         """
-        if self.are_stacked:
+        if self.count * self.n_samples**2 * 8 <= STACK_BYTES:
             if self._stack is None:
                 self._stack = np.stack([np.asarray(self[a], dtype=np.float64) for a in range(self.count)])
-                self.units = rounded(self._stack)
                 self._kept = dict(enumerate(self._stack))
             yield self._stack, chosen, slice(None)
         else:
@@ -118,20 +116,17 @@ class Matrices:
                 yield self[a][None], np.zeros(1, np.intp), slice(f, f + 1)
 
 
-def rounded(stack: Floats) -> Floats:
-    """Round every matrix to multiples of a power of two, in place; returns these powers.
+def rounded(matrix: Table) -> tuple[Table, float]:
+    """A copy of a matrix in which all values are multiples of a power of two, and this power.
 
-    They are so large that the sum of a row is exact, and the sum of all pairs is less than 2^62 of them.
+    It is so large that the sum of a row is exact, and the sum of all pairs is less than 2^62 times as large.
     """
-    largest = np.fmax.reduce(np.fmax.reduce(stack, axis=1), axis=1, initial=0.0)
-    samples = int(np.ceil(np.log2(stack.shape[1])))
-    units = np.ldexp(1.0, np.frexp(largest)[1] - min(52 - samples, 62 - 2 * samples))
+    largest = np.fmax.reduce(matrix, axis=None, initial=0.0)
+    samples = int(np.ceil(np.log2(len(matrix))))
+    unit = float(np.ldexp(1.0, np.frexp(largest)[1] - min(52 - samples, 62 - 2 * samples)))
     # Adding and subtracting a number whose last bit is the unit leaves a multiple of it.
-    anchors = 1.5 * 2.0**52 * units
-    for matrix, anchor in zip(stack, anchors, strict=True):
-        matrix += anchor
-        matrix -= anchor
-    return units
+    anchor = np.float64(1.5 * 2.0**52 * unit)
+    return ((matrix + anchor) - anchor).astype(matrix.dtype, copy=False), unit
 
 
 def as_floats(given: Any) -> Table:
@@ -159,6 +154,7 @@ class MatrixFeatures(Features):
     has_rows = False
 
     def __init__(self, matrices: Matrices, chosen: Subset, standardize: bool, shares: Floats, streams: Subset) -> None:
+        matrices.round_off()
         self.matrices, self.chosen, self.shares, self.streams = matrices, chosen, shares, streams
         self.n_samples, self.n_features = matrices.n_samples, chosen.size
         self.orders: npt.NDArray[np.intp] = np.tile(np.arange(self.n_samples), (chosen.size, 1))
@@ -172,26 +168,34 @@ class MatrixFeatures(Features):
         # Shared with all permuted copies: permuting a feature does not change the best clustering of it alone.
         self._best_scores: dict[int, Floats] = {}
         self._last_scores, self._last_pairs = Last(), Last()
-        self._anchor = self._anchor_of_sums()
+        # The number that rounds the dissimilarities of all features so that sums of them over features are exact.
+        largest = float(np.max(apart * self._units)) * chosen.size
+        self._anchor = 1.5 * float(np.ldexp(1.0, np.frexp(largest)[1] + 1))
 
     @property
     def total(self) -> Floats:
         return self._total
 
-    def _anchor_of_sums(self) -> float:
-        """The number that rounds weighted dissimilarities so that sums of them over features are exact; 0 for none."""
-        if self.has_missing or not self.matrices.are_stacked:
-            return 0.0
-        (stack, places, _), *_ = self.matrices.stacks(self.chosen)
-        largest = max(float(stack[a].max()) * unit for a, unit in zip(places.tolist(), self._units, strict=True))
-        return float(1.5 * np.ldexp(1.0, np.frexp(largest * self.n_features)[1] + 1))
-
     def _within(self, subset: Subset, labels: Labels, n_clusters: int) -> Floats:
-        kernel = seen_stack_within if self.has_missing else stack_within
+        if self.has_missing:
+            within = np.empty(subset.size)
+            for stack, places, part in self.matrices.stacks(self.chosen[subset]):
+                within[part] = seen_stack_within(stack, places, self.orders[subset[part]], labels, n_clusters)
+                del stack  # before the next one is read
+            return within
+        return self._updated_within(subset, labels, *self._no_labels(subset.size, n_clusters))
+
+    def _no_labels(self, n_features: int, n_clusters: int) -> tuple[Labels, npt.NDArray[np.int64]]:
+        """Labels that no sample has, and sums to be filled."""
+        return np.full(self.n_samples, -1, np.int32), np.zeros((n_features, n_clusters), np.int64)
+
+    def _updated_within(self, subset: Subset, labels: Labels, old: Labels, sums: npt.NDArray[np.int64]) -> Floats:
+        """Withins, from the sums of the old labels, which are changed to those of the labels."""
         within = np.empty(subset.size)
         for stack, places, part in self.matrices.stacks(self.chosen[subset]):
-            within[part] = kernel(stack, places, self.orders[subset[part]], labels, n_clusters)
-            del stack  # before the next one is read
+            orders, units = self.orders[subset[part]], self.matrices.units[self.chosen[subset[part]]]
+            within[part] = updated_within(stack, places, orders, units, labels, old, sums[part])
+            del stack
         return within
 
     def _explained(self, within: Floats, subset: Subset) -> Floats:
@@ -200,59 +204,59 @@ class MatrixFeatures(Features):
         return self.shares[subset] * np.clip(1.0 - left, 0.0, 1.0)
 
     def scores(self, labels: Labels, n_clusters: int) -> Floats:
-        every = np.arange(self.n_features)
-        if self.has_missing or not self.matrices.are_stacked:
+        every, last = np.arange(self.n_features), self._last_scores
+        if self.has_missing:
             return self._explained(self._within(every, labels, n_clusters), every)
-        last = self._last_scores
         if last.state is None or last.state[1].shape[1] != n_clusters:
-            # No sample has had a label yet.
-            last.state = np.full(self.n_samples, -1, np.int32), np.zeros((self.n_features, n_clusters), np.int64)
-        ((stack, places, _),) = self.matrices.stacks(self.chosen)
-        within = updated_within(stack, places, self.orders, self.matrices.units, labels, *last.state)
+            last.state = self._no_labels(self.n_features, n_clusters)
+        old, sums = last.state
+        # An interrupted pass leaves no sums behind.
+        last.state = None
+        within = self._updated_within(every, labels, old, sums)
+        last.state = labels.copy(), sums
         return self._explained(within, every)
 
     def seen_pairs(self, subset: Subset, weights: Floats | None = None) -> tuple[Floats, Floats | None]:
-        if weights is None and self._anchor > 0:
-            return self._updated_pairs(subset), None
+        if not self.has_missing:
+            return self._plain_pairs(subset, weights), None
         counted = np.ones(subset.size) if weights is None else weights
-        total = np.zeros((self.n_samples, self.n_samples))
-        seen = np.zeros_like(total) if self.has_missing else None
+        total, seen = np.zeros((2, self.n_samples, self.n_samples))
         for stack, places, part in self.matrices.stacks(self.chosen[subset]):
-            if seen is not None:
-                orders, units = self.orders[subset[part]], self._units[subset[part]] * counted[part]
-                add_seen_stack(stack, places, orders, units, self.shares[subset[part]] * counted[part], total, seen)
-            else:
-                self._add(stack, places, subset[part], counted[part], 0.0, total)
+            orders, units = self.orders[subset[part]], self._units[subset[part]] * counted[part]
+            add_seen_stack(stack, places, orders, units, self.shares[subset[part]] * counted[part], total, seen)
             del stack
         mirror(total)
-        if seen is not None:
-            mirror(seen)
+        mirror(seen)
         return -total / 2, seen
 
-    def _add(
-        self, stack: Table, places: Subset, features: Subset, weights: Floats, anchor: float, total: Floats
-    ) -> None:
-        """Add the weighted dissimilarities of some features to the lower triangle of a matrix."""
-        units = self._units[features] * weights
-        if self.is_permuted:
-            add_permuted_stack(stack, places, self.orders[features], units, anchor, total)
-        else:
-            add_stack(stack, places, units, anchor, total)
-
-    def _updated_pairs(self, subset: Subset) -> Floats:
-        """Similarity on a subset, from that on the last subset if they have most features in common."""
-        chosen = np.zeros(self.n_features)
-        chosen[subset] = 1.0
-        before, total = self._last_pairs.state or (np.zeros(self.n_features), np.zeros((self.n_samples,) * 2))
-        if np.abs(chosen - before).sum() > subset.size:
-            before, total = np.zeros(self.n_features), np.zeros_like(total)
-        changed = np.flatnonzero(chosen != before)
-        for stack, places, _ in self.matrices.stacks(self.chosen[changed]):
-            self._add(stack, places, changed, (chosen - before)[changed], self._anchor, total)
-        self._last_pairs.state = chosen, total
+    def _plain_pairs(self, subset: Subset, weights: Floats | None) -> Floats:
+        """Similarity on a subset; without weights, from that on the last one if they have most features in common."""
+        counted = np.zeros(self.n_features)
+        counted[subset] = 1.0 if weights is None else weights
+        before, total = np.zeros(self.n_features), np.zeros((self.n_samples, self.n_samples))
+        last = self._last_pairs
+        if weights is None and last.state is not None and np.abs(counted - last.state[0]).sum() <= subset.size:
+            before, total = last.state
+        if weights is None:
+            # An interrupted pass leaves no sum behind.
+            last.state = None
+        changed = np.flatnonzero(counted != before)
+        self._add(changed, (counted - before)[changed], self._anchor if weights is None else 0.0, total)
+        if weights is None:
+            last.state = counted, total
         similarity = total / -2.0
         mirror(similarity)
         return similarity
+
+    def _add(self, features: Subset, weights: Floats, anchor: float, total: Floats) -> None:
+        """Add the weighted dissimilarities of some features to the lower triangle of a matrix."""
+        for stack, places, part in self.matrices.stacks(self.chosen[features]):
+            units = self._units[features[part]] * weights[part]
+            if self.is_permuted:
+                add_permuted_stack(stack, places, self.orders[features[part]], units, anchor, total)
+            else:
+                add_stack(stack, places, units, anchor, total)
+            del stack
 
     def univariate(self, n_clusters: int) -> Floats:
         if n_clusters not in self._best_scores:

@@ -26,27 +26,6 @@ def labels_by_row(labels, order, own):
         own[order[i]] = labels[i]
 
 
-@kernel
-def stack_within(stack, places, orders, labels, k):
-    """Within of every feature: the sum over clusters of (sum over pairs) / (number of samples)."""
-    n = labels.size
-    sizes = np.zeros(k)
-    for i in range(n):
-        sizes[labels[i]] += 1.0
-    own = np.empty(n, np.int32)
-    within = np.zeros(places.size)
-    for f in range(places.size):
-        labels_by_row(labels, orders[f], own)
-        for i in range(n):
-            row = stack[places[f], i]
-            here = own[i]
-            apart = 0.0
-            for j in range(i):
-                apart += row[j] if own[j] == here else 0.0
-            within[f] += apart / sizes[here]
-    return within
-
-
 @inline
 def sum_of_cluster(row, own, here):
     """Sum of a row over the samples of one cluster."""
@@ -58,10 +37,11 @@ def sum_of_cluster(row, own, here):
 
 @kernel
 def updated_within(stack, places, orders, units, labels, old, sums):
-    """`stack_within` from the sums over the pairs of `old` labels; matrix f holds multiples of units[places[f]].
+    """Within of every feature (step 2 of Algorithm 1), from the sums over pairs of `old` labels.
 
-    `sums`, of shape (n_features, k), count these multiples. Both `old` and `sums` are changed in place and belong to
-    `labels` afterwards. Samples that move read a row of every matrix; if many do, all pairs are summed from scratch.
+    A within is the sum over clusters of (sum over pairs) / (number of samples). The matrix of feature f holds multiples
+    of units[f], and `sums`, of shape (n_features, k), counts them; they are changed in place and belong to `labels`
+    afterwards. Samples that move read a row of every matrix; if many do, all pairs are summed from scratch.
     """
     n, k = labels.size, sums.shape[1]
     sizes = np.zeros(k)
@@ -74,7 +54,7 @@ def updated_within(stack, places, orders, units, labels, old, sums):
     own = np.empty(n, np.int64)
     within = np.zeros(places.size)
     for f in range(places.size):
-        matrix, order, unit = stack[places[f]], orders[f], units[places[f]]
+        matrix, order, unit = stack[places[f]], orders[f], units[f]
         if MOVED_COST * count < n:
             labels_by_row(old, order, own)
             for at in range(count):
@@ -95,8 +75,6 @@ def updated_within(stack, places, orders, units, labels, old, sums):
                 sums[f, own[i]] += np.int64(sum_of_cluster(matrix[i], own[:i], own[i]) / unit)
         for c in range(k):
             within[f] += sums[f, c] * unit / max(sizes[c], 1.0)
-    for i in range(n):
-        old[i] = labels[i]
     return within
 
 
