@@ -40,18 +40,19 @@ def runs_labels(column: Table, n_clusters: int, kind: int = SQUARES) -> Labels:
     return labels
 
 
-def level_score(counts: npt.ArrayLike, n_clusters: int) -> float:
-    """Largest score of a categorical feature with counts[l] samples at level l.
+def level_score(counts: npt.ArrayLike, n_clusters: int) -> Floats:
+    """Largest score of categorical features with counts[..., l] samples at level l.
 
     The value of sum_k (1/|C_k|) sum_l |C_k with level l|^2 is largest if each of the k - 1 most common levels forms a
     cluster and all other levels form the last one.
     """
-    sizes = np.sort(np.asarray(counts, dtype=np.float64))[::-1]
-    rest = sizes[n_clusters - 1 :]
-    best = sizes[: n_clusters - 1].sum() + ((rest**2).sum() / rest.sum() if rest.sum() else 0.0)
-    n = sizes.sum()
-    one = (sizes**2).sum() / n
-    return float((best - one) / (n - one))
+    sizes = np.sort(np.asarray(counts, dtype=np.float64), axis=-1)[..., ::-1]
+    rest = sizes[..., n_clusters - 1 :]
+    others = (rest**2).sum(axis=-1) / np.maximum(rest.sum(axis=-1), 1.0)
+    best = sizes[..., : n_clusters - 1].sum(axis=-1) + others
+    n = sizes.sum(axis=-1)
+    one = (sizes**2).sum(axis=-1) / n
+    return np.asarray((best - one) / (n - one))
 
 
 def level_labels(codes: Table, n_clusters: int) -> Labels:

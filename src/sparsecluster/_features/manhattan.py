@@ -85,5 +85,10 @@ class ManhattanFeatures(Features):
         other = copy(self)
         other.table = self.table.copy()
         shuffle_columns(other.table, self.streams, np.uint64(seed))
-        other._sort(other.table)
+        # The sorted values stay as they are, but belong to other samples: the value of sample i goes to `goes_to[i]`.
+        came_from = np.tile(np.arange(self.n_samples)[:, None], self.n_features)
+        shuffle_columns(came_from, self.streams, np.uint64(seed))
+        goes_to = np.empty((self.n_features, self.n_samples), np.int32)
+        np.put_along_axis(goes_to, came_from.T, np.arange(self.n_samples, dtype=np.int32)[None, :], axis=1)
+        other.order = np.take_along_axis(goes_to, self.order.astype(np.intp), axis=1)
         return other

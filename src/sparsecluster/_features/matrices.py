@@ -15,12 +15,13 @@ from .._kernels.matrices import (
     add_stack,
     mirror,
     seen_stack_within,
-    stack_within,
+    updated_within,
 )
 from .._kernels.order import shuffle_columns
 from .._utils.arrays import Floats, Labels, Subset, Table
 from .alone import pairs_labels
 from .features import Features, Pairs, as_if_all_seen
+from .last import Last
 from .units import SMALLEST, counted_totals
 
 # Bytes of matrices that are kept in memory if reading one means computing or rearranging it.
@@ -56,11 +57,15 @@ class Matrices:
         )
         self._kept: dict[int, Table] = {}
         self._stack: Floats | None = None
+        # Whether the matrices are rounded when they are read, to multiples of `units`.
+        self.exact, self.units = False, np.ones(count)
 
     def __getitem__(self, a: int) -> Table:
         if a in self._kept:
             return self._kept[a]
         matrix = with_marked_diagonal(self.read(a)) if a in self.incomplete else as_floats(self.read(a))
+        if self.exact:
+            matrix, self.units[a] = rounded(matrix)
         # A matrix that is already in memory or in one of the user's files is not kept a second time.
         if self.computed and (len(self._kept) + 1) * matrix.nbytes <= KEEP_BYTES:
             self._kept[a] = matrix
@@ -80,6 +85,10 @@ class Matrices:
         return Matrices(
             lambda a: self[a][np.ix_(samples, samples)], self.count, samples.size, self.incomplete, computed=True
         )
+
+    def round_off(self) -> None:
+        """From now on, round the matrices so that sums of them are exact, which costs a few of their last bits."""
+        self.exact, self._kept = True, {}
 
     def values(self, a: int) -> tuple[bool, float, float]:
         """Whether a matrix takes only one value besides 0, its largest value, and the share of samples it observes."""
@@ -107,6 +116,19 @@ class Matrices:
                 yield self[a][None], np.zeros(1, np.intp), slice(f, f + 1)
 
 
+def rounded(matrix: Table) -> tuple[Table, float]:
+    """A copy of a matrix in which all values are multiples of a power of two, and this power.
+
+    It is so large that the sum of a row is exact, and the sum of all pairs is less than 2^62 times as large.
+    """
+    largest = np.fmax.reduce(matrix, axis=None, initial=0.0)
+    samples = int(np.ceil(np.log2(len(matrix))))
+    unit = float(np.ldexp(1.0, np.frexp(largest)[1] - min(52 - samples, 62 - 2 * samples)))
+    # Adding and subtracting a number whose last bit is the unit leaves a multiple of it.
+    anchor = np.float64(1.5 * 2.0**52 * unit)
+    return ((matrix + anchor) - anchor).astype(matrix.dtype, copy=False), unit
+
+
 def as_floats(given: Any) -> Table:
     """A matrix as the kernels read it, without a copy if it already holds floats."""
     matrix = np.asarray(given)
@@ -132,6 +154,7 @@ class MatrixFeatures(Features):
     has_rows = False
 
     def __init__(self, matrices: Matrices, chosen: Subset, standardize: bool, shares: Floats, streams: Subset) -> None:
+        matrices.round_off()
         self.matrices, self.chosen, self.shares, self.streams = matrices, chosen, shares, streams
         self.n_samples, self.n_features = matrices.n_samples, chosen.size
         self.orders: npt.NDArray[np.intp] = np.tile(np.arange(self.n_samples), (chosen.size, 1))
@@ -144,52 +167,103 @@ class MatrixFeatures(Features):
         self._units = np.divide(self._total, self._whole, out=np.zeros(chosen.size), where=self._whole > SMALLEST)
         # Shared with all permuted copies: permuting a feature does not change the best clustering of it alone.
         self._best_scores: dict[int, Floats] = {}
+        self._last_scores, self._last_pairs = Last(), Last()
+        # The number that rounds the dissimilarities of all features so that sums of them over features are exact.
+        largest = float(np.max(apart * self._units)) * chosen.size
+        self._anchor = 1.5 * float(np.ldexp(1.0, np.frexp(largest)[1] + 1))
 
     @property
     def total(self) -> Floats:
         return self._total
 
     def _within(self, subset: Subset, labels: Labels, n_clusters: int) -> Floats:
-        kernel = seen_stack_within if self.has_missing else stack_within
+        if self.has_missing:
+            within = np.empty(subset.size)
+            for stack, places, part in self.matrices.stacks(self.chosen[subset]):
+                within[part] = seen_stack_within(stack, places, self.orders[subset[part]], labels, n_clusters)
+                del stack  # before the next one is read
+            return within
+        return self._updated_within(subset, labels, *self._no_labels(subset.size, n_clusters))
+
+    def _no_labels(self, n_features: int, n_clusters: int) -> tuple[Labels, npt.NDArray[np.int64]]:
+        """Labels that no sample has, and sums to be filled."""
+        return np.full(self.n_samples, -1, np.int32), np.zeros((n_features, n_clusters), np.int64)
+
+    def _updated_within(self, subset: Subset, labels: Labels, old: Labels, sums: npt.NDArray[np.int64]) -> Floats:
+        """Withins, from the sums of the old labels, which are changed to those of the labels."""
         within = np.empty(subset.size)
         for stack, places, part in self.matrices.stacks(self.chosen[subset]):
-            within[part] = kernel(stack, places, self.orders[subset[part]], labels, n_clusters)
-            del stack  # before the next one is read
+            orders, units = self.orders[subset[part]], self.matrices.units[self.chosen[subset[part]]]
+            within[part] = updated_within(stack, places, orders, units, labels, old, sums[part])
+            del stack
         return within
 
-    def _explained(self, subset: Subset, labels: Labels, n_clusters: int) -> Floats:
-        within, whole = self._within(subset, labels, n_clusters), self._whole[subset]
+    def _explained(self, within: Floats, subset: Subset) -> Floats:
+        whole = self._whole[subset]
         left = np.divide(within, whole, out=np.ones(subset.size), where=whole > SMALLEST)
         return self.shares[subset] * np.clip(1.0 - left, 0.0, 1.0)
 
     def scores(self, labels: Labels, n_clusters: int) -> Floats:
-        return self._explained(np.arange(self.n_features), labels, n_clusters)
+        every, last = np.arange(self.n_features), self._last_scores
+        if self.has_missing:
+            return self._explained(self._within(every, labels, n_clusters), every)
+        if last.state is None or last.state[1].shape[1] != n_clusters:
+            last.state = self._no_labels(self.n_features, n_clusters)
+        old, sums = last.state
+        # An interrupted pass leaves no sums behind.
+        last.state = None
+        within = self._updated_within(every, labels, old, sums)
+        last.state = labels.copy(), sums
+        return self._explained(within, every)
 
     def seen_pairs(self, subset: Subset, weights: Floats | None = None) -> tuple[Floats, Floats | None]:
+        if not self.has_missing:
+            return self._plain_pairs(subset, weights), None
         counted = np.ones(subset.size) if weights is None else weights
-        total = np.zeros((self.n_samples, self.n_samples))
-        seen = np.zeros_like(total) if self.has_missing else None
+        total, seen = np.zeros((2, self.n_samples, self.n_samples))
         for stack, places, part in self.matrices.stacks(self.chosen[subset]):
             orders, units = self.orders[subset[part]], self._units[subset[part]] * counted[part]
-            if seen is not None:
-                add_seen_stack(stack, places, orders, units, self.shares[subset[part]] * counted[part], total, seen)
-            elif self.is_permuted:
-                add_permuted_stack(stack, places, orders, units, total)
-            else:
-                add_stack(stack, places, units, total)
+            add_seen_stack(stack, places, orders, units, self.shares[subset[part]] * counted[part], total, seen)
             del stack
         mirror(total)
-        if seen is not None:
-            mirror(seen)
+        mirror(seen)
         return -total / 2, seen
+
+    def _plain_pairs(self, subset: Subset, weights: Floats | None) -> Floats:
+        """Similarity on a subset; without weights, from that on the last one if they have most features in common."""
+        counted = np.zeros(self.n_features)
+        counted[subset] = 1.0 if weights is None else weights
+        before, total = np.zeros(self.n_features), np.zeros((self.n_samples, self.n_samples))
+        last = self._last_pairs
+        if weights is None and last.state is not None and np.abs(counted - last.state[0]).sum() <= subset.size:
+            before, total = last.state
+        if weights is None:
+            # An interrupted pass leaves no sum behind.
+            last.state = None
+        changed = np.flatnonzero(counted != before)
+        self._add(changed, (counted - before)[changed], self._anchor if weights is None else 0.0, total)
+        if weights is None:
+            last.state = counted, total
+        similarity = total / -2.0
+        mirror(similarity)
+        return similarity
+
+    def _add(self, features: Subset, weights: Floats, anchor: float, total: Floats) -> None:
+        """Add the weighted dissimilarities of some features to the lower triangle of a matrix."""
+        for stack, places, part in self.matrices.stacks(self.chosen[features]):
+            units = self._units[features[part]] * weights[part]
+            if self.is_permuted:
+                add_permuted_stack(stack, places, self.orders[features[part]], units, anchor, total)
+            else:
+                add_stack(stack, places, units, anchor, total)
+            del stack
 
     def univariate(self, n_clusters: int) -> Floats:
         if n_clusters not in self._best_scores:
-            best = [
-                self._explained(np.array([f]), self.univariate_labels(f, n_clusters), n_clusters)
-                for f in range(self.n_features)
-            ]
-            self._best_scores[n_clusters] = np.concatenate(best)
+            every = np.arange(self.n_features)
+            labels = (self.univariate_labels(f, n_clusters) for f in range(self.n_features))
+            within = [self._within(every[f : f + 1], own, n_clusters) for f, own in enumerate(labels)]
+            self._best_scores[n_clusters] = self._explained(np.concatenate(within), every)
         return self._best_scores[n_clusters]
 
     def univariate_labels(self, feature: int, n_clusters: int) -> Labels:
@@ -201,6 +275,7 @@ class MatrixFeatures(Features):
 
     def permuted(self, seed: int) -> Self:
         other = copy(self)
+        other._last_scores, other._last_pairs = Last(), Last()
         orders = self.orders.T.copy()
         shuffle_columns(orders, self.streams, np.uint64(seed))
         other.orders, other.is_permuted = np.ascontiguousarray(orders.T), True

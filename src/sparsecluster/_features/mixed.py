@@ -87,13 +87,15 @@ class MixedFeatures(Features):
     def seen_pairs(self, subset: Subset, weights: Floats | None = None) -> tuple[Floats, Floats | None]:
         chosen = zip(self.parts, self._members(subset), self._counted(subset, weights), strict=True)
         given = [(part, *part.seen_pairs(own, counted), own, counted) for part, own, counted in chosen if own.size]
+        total = np.zeros((self.n_samples, self.n_samples))
+        for _, similarity, *_ in given:
+            total += dissimilarity(similarity) if self.has_missing else similarity
         if not self.has_missing:
-            return np.sum([similarity for _, similarity, *_ in given], axis=0), None
-        apart = np.sum([dissimilarity(similarity) for _, similarity, *_ in given], axis=0)
-        seen = np.zeros_like(apart)
+            return total, None
+        seen = np.zeros_like(total)
         for part, _, known, own, counted in given:
             seen += np.sum(part.shares[own] * (1.0 if counted is None else counted)) if known is None else known
-        return -apart / 2, seen
+        return -total / 2, seen
 
     def pair_sums(self, counts: Floats) -> Floats:
         # With missing values in a group, observed members make up for missing ones, which a single part cannot know.

@@ -1,4 +1,4 @@
-"""Distances |x - y| between numbers: withins from sorted values and running sums, and sums over features by pair."""
+"""Distances |x - y| between numbers: withins from the ranks of sorted values, and sums over features by pair."""
 
 from __future__ import annotations
 
@@ -11,26 +11,32 @@ from ._jit import kernel
 def distance_within(values, order, counts, labels, k):
     """Within of every column, where values[a, :counts[a]] are its sorted observed values.
 
-    `values` and `order` have shape (p, n), and order[a, j] is the sample that values[a, j] belongs to. In ascending
-    order, the next value x of a cluster adds n x - (sum of the n values before it) to the sum over its pairs.
+    `values` and `order` have shape (p, n), and order[a, j] is the sample that values[a, j] belongs to; missing values
+    come last. Of the m sorted values of a cluster, the one of rank r = 0, 1, ... is larger than r others and smaller
+    than m - 1 - r, so the sum over pairs is sum_r (2 r + 1 - m) x_r.
     """
-    p = values.shape[0]
+    p, n = values.shape
     within = np.zeros(p)
+    whole = np.zeros(k)
     sizes = np.empty(k)
-    sums = np.empty(k)
-    apart = np.empty(k)
+    factors = np.empty(k)
+    shares = np.empty(k)
+    for i in range(n):
+        whole[labels[i]] += 1.0
     for a in range(p):
-        sizes[:] = 0.0
-        sums[:] = 0.0
-        apart[:] = 0.0
+        for c in range(k):
+            sizes[c] = whole[c]
+        for j in range(counts[a], n):
+            sizes[labels[order[a, j]]] -= 1.0
+        for c in range(k):
+            factors[c] = 1.0 - sizes[c]
+            shares[c] = 1.0 / max(sizes[c], 1.0)
+        total = 0.0
         for j in range(counts[a]):
             c = labels[order[a, j]]
-            x = values[a, j]
-            apart[c] += sizes[c] * x - sums[c]
-            sizes[c] += 1.0
-            sums[c] += x
-        for c in range(k):
-            within[a] += apart[c] / max(sizes[c], 1.0)
+            total += values[a, j] * factors[c] * shares[c]
+            factors[c] += 2.0
+        within[a] = max(total, 0.0)
     return within
 
 

@@ -2,14 +2,21 @@
 
 The matrices come in stacks of shape (m, n, n), and stack[places[f]] is the matrix of feature f. orders[f, i] is the
 row of sample i in that matrix: a permuted copy differs from the data in `orders` alone.
+
+Sums that are updated, when some samples or features change, must not depend on what was computed before. So they are
+sums of multiples of a power of two, which have no rounding error, as those of numbers in `sums`.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from ._jit import inline, kernel
+from ._jit import inline, kernel, step_by_step
 from .order import mix
+
+# A sample that moves reads a row of a matrix and compares it with two clusters, a sum from scratch reads half of all n
+# rows. In time, that is about a third of the samples.
+MOVED_COST = 3
 
 
 @inline
@@ -19,24 +26,55 @@ def labels_by_row(labels, order, own):
         own[order[i]] = labels[i]
 
 
+@inline
+def sum_of_cluster(row, own, here):
+    """Sum of a row over the samples of one cluster."""
+    apart = 0.0
+    for j in range(own.size):
+        apart += row[j] if own[j] == here else 0.0
+    return apart
+
+
 @kernel
-def stack_within(stack, places, orders, labels, k):
-    """Within of every feature: the sum over clusters of (sum over pairs) / (number of samples)."""
-    n = labels.size
+def updated_within(stack, places, orders, units, labels, old, sums):
+    """Within of every feature (step 2 of Algorithm 1), from the sums over pairs of `old` labels.
+
+    A within is the sum over clusters of (sum over pairs) / (number of samples). The matrix of feature f holds multiples
+    of units[f], and `sums`, of shape (n_features, k), counts them; they are changed in place and belong to `labels`
+    afterwards. Samples that move read a row of every matrix; if many do, all pairs are summed from scratch.
+    """
+    n, k = labels.size, sums.shape[1]
     sizes = np.zeros(k)
+    moved = np.empty(n, np.int64)
+    count = 0
     for i in range(n):
         sizes[labels[i]] += 1.0
-    own = np.empty(n, np.int32)
+        moved[count] = i
+        count += labels[i] != old[i]
+    own = np.empty(n, np.int64)
     within = np.zeros(places.size)
     for f in range(places.size):
-        labels_by_row(labels, orders[f], own)
-        for i in range(n):
-            row = stack[places[f], i]
-            here = own[i]
-            apart = 0.0
-            for j in range(i):
-                apart += row[j] if own[j] == here else 0.0
-            within[f] += apart / sizes[here]
+        matrix, order, unit = stack[places[f]], orders[f], units[f]
+        if MOVED_COST * count < n:
+            labels_by_row(old, order, own)
+            for at in range(count):
+                i = moved[at]
+                row = matrix[order[i]]
+                own[order[i]] = labels[i]
+                left, joined = 0.0, 0.0
+                for j in range(n):
+                    left += row[j] if own[j] == old[i] else 0.0
+                    joined += row[j] if own[j] == labels[i] else 0.0
+                sums[f, old[i]] -= np.int64(left / unit)
+                sums[f, labels[i]] += np.int64(joined / unit)
+        else:
+            labels_by_row(labels, order, own)
+            for c in range(k):
+                sums[f, c] = 0
+            for i in range(n):
+                sums[f, own[i]] += np.int64(sum_of_cluster(matrix[i], own[:i], own[i]) / unit)
+        for c in range(k):
+            within[f] += sums[f, c] * unit / max(sizes[c], 1.0)
     return within
 
 
@@ -71,27 +109,30 @@ def seen_stack_within(stack, places, orders, labels, k):
     return within
 
 
-@kernel
-def add_stack(stack, places, weights, total):
-    """total += sum_f weights[f] D_f, in the order of the rows of the matrices."""
+@step_by_step
+def add_stack(stack, places, weights, anchor, total):
+    """total[i, j] += sum_f weights[f] D_f(i, j) for j < i, in the order of the rows of the matrices.
+
+    The anchor is 1.5 times a power of two. Adding and subtracting it leaves a multiple of its last bit.
+    """
     for f in range(places.size):
         for i in range(total.shape[0]):
             row = stack[places[f], i]
             target = total[i]
-            for j in range(row.size):
-                target[j] += weights[f] * row[j]
+            for j in range(i):
+                target[j] += weights[f] * row[j] + anchor - anchor
 
 
-@kernel
-def add_permuted_stack(stack, places, orders, weights, total):
-    """total[i, j] += sum_f weights[f] D_f(orders[f, i], orders[f, j]) for j < i."""
+@step_by_step
+def add_permuted_stack(stack, places, orders, weights, anchor, total):
+    """total[i, j] += sum_f weights[f] D_f(orders[f, i], orders[f, j]) for j < i, rounded as in `add_stack`."""
     for f in range(places.size):
         order = orders[f]
         for i in range(order.size):
             row = stack[places[f], order[i]]
             target = total[i]
             for j in range(i):
-                target[j] += weights[f] * row[order[j]]
+                target[j] += weights[f] * row[order[j]] + anchor - anchor
 
 
 @kernel
