@@ -7,10 +7,13 @@ from typing import Any, Literal
 import numpy as np
 
 from .._features.features import Coordinates, Features, Pairs, Rows, SeenRows, SparseRows
+from .._features.levels import LevelRows, SeenLevelRows
+from .._kernels.level_rows import improve_levels, seed_levels
 from .._kernels.missing import improve_seen, seed_seen
 from .._kernels.moves import LLOYD_PASSES, MOVE_PASSES
 from .._kernels.pairs import improve_pairs, seed_pairs
 from .._kernels.rows import improve_rows, seed_rows
+from .._kernels.seen_levels import improve_seen_levels, seed_seen_levels
 from .._kernels.sparse import improve_sparse, seed_sparse
 from .._utils.arrays import Labels, Subset
 from .clusterer import Clusterer, Needs, Task
@@ -41,6 +44,8 @@ FORMS: dict[type, tuple[Any, Any]] = {
     Pairs: (seed_pairs, improve_pairs),
     Rows: (seed_rows, improve_rows),
     SeenRows: (seed_seen, improve_seen),
+    LevelRows: (seed_levels, improve_levels),
+    SeenLevelRows: (seed_seen_levels, improve_seen_levels),
     SparseRows: (seed_sparse, improve_sparse),
 }
 
@@ -79,7 +84,7 @@ class KMeans(Clusterer):
 
 def seen_as(form: Form, features: Features, subset: Subset) -> Pairs | Coordinates:
     """The samples as pairs or as rows."""
-    return features.pairs(subset) if form == "pairs" else features.rows(subset)
+    return features.pairs(subset) if form == "pairs" else features.level_rows(subset)
 
 
 class HillClimb(KMeans):

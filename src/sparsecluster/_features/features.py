@@ -144,6 +144,10 @@ class Features(ABC):
         """Coordinates of the samples on a subset S, whose squared distances are delta_S; needs `has_rows`."""
         raise TypeError(f"{type(self).__name__} have no coordinates, only dissimilarities between pairs of samples")
 
+    def level_rows(self, subset: Subset, weights: Floats | None = None) -> Any:
+        """`rows` in a form in which K-means is fastest, which may have codes in the place of coordinates."""
+        return self.rows(subset, weights)
+
     def is_settled(self, subset: Subset, labels: Labels, n_clusters: int) -> bool:
         """Whether no move of a single sample improves the labels on a subset; False if this is not cheap to tell."""
         return False

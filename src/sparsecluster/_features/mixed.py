@@ -107,6 +107,10 @@ class MixedFeatures(Features):
         (members,), (counted,) = self._members(subset), self._counted(subset, weights)
         return self.parts[0].rows(members, counted)
 
+    def level_rows(self, subset: Subset, weights: Floats | None = None) -> Any:
+        (members,), (counted,) = self._members(subset), self._counted(subset, weights)
+        return self.parts[0].level_rows(members, counted)
+
     def univariate(self, n_clusters: int) -> Floats:
         if n_clusters not in self._best_scores:
             best = self._together([part.univariate(n_clusters) for part in self.parts])

@@ -46,6 +46,9 @@ class WeightedFeatures(Features):
     def rows(self, subset: Subset, weights: Floats | None = None) -> Coordinates:
         return self.features.rows(subset, self._times(subset, weights))
 
+    def level_rows(self, subset: Subset, weights: Floats | None = None) -> Any:
+        return self.features.level_rows(subset, self._times(subset, weights))
+
     def _times(self, subset: Subset, weights: Floats | None) -> Floats:
         own = self.weights[subset]
         return own if weights is None else own * weights

@@ -26,6 +26,24 @@ BLOCK = 32
 SURELY = 0.5
 
 
+@inline
+def dot(x, y):
+    """Sum of products."""
+    total = 0.0
+    for a in range(x.size):
+        total += x[a] * y[a]
+    return total
+
+
+@inline
+def weighted_norm(x, weights):
+    """Weighted sum of squares."""
+    total = 0.0
+    for a in range(x.size):
+        total += weights[a] * x[a] * x[a]
+    return total
+
+
 @kernel
 def seed_rows(rows, weights, uniforms):
     """`seed_pairs` on rows."""
@@ -86,10 +104,7 @@ def link_rows(rows, sums, first, last, link):
         i += 4
     while i < last:
         for c in range(sums.shape[0]):
-            total = 0.0
-            for a in range(width):
-                total += rows[i, a] * sums[c, a]
-            link[i, c] = total
+            link[i, c] = dot(rows[i], sums[c])
         i += 1
 
 
@@ -160,10 +175,7 @@ def improve_rows(rows, weights, labels, k, lloyd_passes, move_passes):
             if not (to_look and may_gain(terms, link, own, lengths, paths, seen, i, here, SURELY * tolerance)):
                 continue
             for c in range(k):
-                total = 0.0
-                for a in range(width):
-                    total += rows[i, a] * sums[c, a]
-                now[c] = total
+                now[c] = dot(rows[i], sums[c])
             there = best_move(q, now, own[i], sizes, here, tolerance)
             if there == here:
                 continue
@@ -188,9 +200,7 @@ def measure_rows(rows, weights, own, lengths):
     """Fill the weighted squares of the samples and their lengths; returns the sum of the squares."""
     total = 0.0
     for i in range(rows.shape[0]):
-        norm = 0.0
-        for a in range(rows.shape[1]):
-            norm += weights[a] * rows[i, a] * rows[i, a]
-        own[i], lengths[i] = norm, np.sqrt(norm)
-        total += norm
+        own[i] = weighted_norm(rows[i], weights)
+        lengths[i] = np.sqrt(own[i])
+        total += own[i]
     return total

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ._jit import inline, kernel
+from ._jit import kernel
 
 # More than the number of times that a column can be halved.
 DEPTH = 64
