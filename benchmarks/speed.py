@@ -159,8 +159,8 @@ def main(repeats=5):
     text = (
         ABOUT.format(repeats=repeats, enough=ENOUGH)
         + markdown_table(HEADER, rows)
-        + "\n\nFits are without the core and alternatives, which the published algorithms do not have. A fit of SAS with "
-        "all defaults takes longer by these factors:\n\n"
+        + "\n\nFits are without the core and alternatives, which the published algorithms do not have. A fit of SAS "
+        "with all defaults takes longer by these factors:\n\n"
         + whole_fits(repeats)
         + "\n\n"
         + speed_limits.sections(repeats)
