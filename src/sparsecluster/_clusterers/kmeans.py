@@ -10,7 +10,7 @@ from .._features.features import Coordinates, Features, Pairs, Rows, SeenRows, S
 from .._features.levels import LevelRows, SeenLevelRows
 from .._kernels.level_rows import improve_levels, seed_levels
 from .._kernels.missing import improve_seen, seed_seen
-from .._kernels.moves import LLOYD_PASSES, MOVE_PASSES
+from .._kernels.moves import LLOYD_PASSES, MOVE_PASSES, SAME
 from .._kernels.pairs import improve_pairs, seed_pairs
 from .._kernels.rows import improve_rows, seed_rows
 from .._kernels.seen_levels import improve_seen_levels, seed_seen_levels
@@ -20,8 +20,6 @@ from .clusterer import Clusterer, Needs, Task
 
 Form = Literal["pairs", "rows"]
 
-# Two runs whose values differ by less than this share count as equally good.
-SAME = 1e-9
 # Measured costs, in units of one product in a pass over the rows: a product in the Gram matrix, and per call from warm
 # labels and per fresh start, all passes over the rows and all passes over the pairs.
 GRAM_COST = 0.85

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from .._kernels.moves import LLOYD_PASSES, MOVE_PASSES
 from .._kernels.pairs import improve_pairs, seed_pairs
 from .._kernels.univariate import DISTANCES, SQUARES, univariate_labels, univariate_within
 from .._utils.arrays import Floats, Labels, Table
@@ -14,8 +15,8 @@ __all__ = ["DISTANCES", "SQUARES", "level_labels", "level_score", "pairs_labels"
 
 # Number of values sorted together: few enough to stay in the cache.
 BLOCK_VALUES = 2**17
-# Hill climbs where no exact method is known: how many, their Lloyd passes, and a limit on the passes of moves.
-STARTS, LLOYD_PASSES, MOVE_PASSES = 5, 3, 1000
+# Number of hill climbs where no exact method is known.
+STARTS = 5
 
 
 def runs_within(table: Table, n_clusters: int, kind: int = SQUARES) -> Floats:

@@ -16,6 +16,8 @@ LEAST_GAIN = 1e-12
 LLOYD_PASSES = 3
 # A limit that is not reached in practice: a few tens of passes are the most that have been observed.
 MOVE_PASSES = 1000
+# Two clusterings whose values differ by less than this share are equally good: a rounding error must not decide.
+SAME = 1e-9
 
 
 @inline

@@ -5,14 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from ._jit import inline, kernel
-from .moves import LLOYD_PASSES, MOVE_PASSES
+from .moves import LLOYD_PASSES, MOVE_PASSES, SAME
 from .objective import between_scores
 from .pairs import improve_pairs, seed_pairs
 from .rows import improve_rows, seed_rows
 from .select import take_columns
-
-# Two clusterings whose values differ by less than this share are equally good.
-SAME = 1e-9
 
 
 @kernel

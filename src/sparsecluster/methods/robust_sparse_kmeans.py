@@ -8,12 +8,12 @@ from typing import NamedTuple, cast
 
 import numpy as np
 
-from .._clusterers.kmeans import SAME
 from .._clusterers.trimmed import Partition, farthest, own_distances, seeded, settled
 from .._data.centers import means
 from .._data.reading import Reading
 from .._features.features import Features
 from .._features.numeric import NumericFeatures
+from .._kernels.moves import SAME
 from .._kernels.trimmed import center_distances, kept_means
 from .._kernels.weights import bounded_weights
 from .._search.climb import LEAST_GAIN
