@@ -5,6 +5,8 @@ BIN := .venv/bin
 READY := .venv/.installed
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
+# An editable installation needs no build hook, which would have the dependencies installed once more to compile kernels.
+export HATCH_BUILD_NO_HOOKS := true
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-bounds test-slow fuzz bench lint format docs dist clean
@@ -50,10 +52,11 @@ docs: $(READY) ## Build the documentation into site/; warnings are errors
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet --clean
 	$(BIN)/python tools/check_links.py
 
-dist: $(READY) ## Build the wheel and the source distribution into dist/ and check them
+dist: $(READY) ## Build the wheels, without and with compiled kernels, and the source distribution into dist/
 	$(BIN)/python -m pip install -q build twine
 	rm -rf dist
 	$(BIN)/python -m build --outdir dist .
+	HATCH_BUILD_NO_HOOKS=false SPARSECLUSTER_KERNELS=all $(BIN)/python -m build --wheel --outdir dist .
 	$(BIN)/python -m twine check --strict dist/*
 
 clean: ## Remove caches and built packages; keeps .venv, benchmarks/out and fuzz/out
@@ -63,4 +66,5 @@ clean: ## Remove caches and built packages; keeps .venv, benchmarks/out and fuzz
 $(READY): pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install -q -e '.[dev]'
+	$(BIN)/python tools/compile_kernels.py
 	touch $@

@@ -1,4 +1,4 @@
-"""How kernels are compiled: at their first call, without the GIL, and with the machine code cached on disk."""
+"""How kernels are compiled: ahead of time or at their first call, without the GIL, and cached on disk."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from numba.core.dispatcher import Dispatcher
 from numba.core.types.misc import unliteral
 
 from .._utils.progress import is_watched, whisper
+from ._ahead import KernelCache
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -48,7 +49,8 @@ def _compiled(function: F, **options: Any) -> F:
         # process only: cached code is executed, so it must not come from a folder that other users can write to.
         numba.config.CACHE_DIR = _private_folder()
         compiled = numba.njit(**options)(function)
-    if isinstance(compiled, Dispatcher):
+    if isinstance(compiled, Dispatcher):  # not if the user has turned off Numba's compiler
+        compiled._cache = KernelCache(function)  # type: ignore[attr-defined]
         _forget_constants(compiled)
     return compiled
 

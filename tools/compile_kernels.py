@@ -1,0 +1,136 @@
+"""Compile the kernels ahead of time, so that the first fit on a machine need not wait for the compiler.
+
+Kernels are compiled by fitting small tables, as users do. `python tools/compile_kernels.py` compiles those of numbers
+into `src/sparsecluster/_kernels/compiled`, which Git ignores, and with `--all` those of every kind of table and every
+method. `hatch_build.py` puts them into wheels.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import warnings
+from contextlib import suppress
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "src"))
+
+from sparsecluster._kernels import _ahead
+
+
+def fit_numbers():
+    """What most fits of numbers need: s and k given and chosen, few and many samples, new samples, and the evidence."""
+    import numpy as np
+
+    from sparsecluster import SASClustering, assess
+
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((60, 40))
+    tuned = SASClustering(3).fit(X)
+    tuned.predict(X)
+    assess(tuned, X)
+    SASClustering("auto", criterion="bic").fit(X)
+    SASClustering(3, n_features_to_select=5).fit(rng.standard_normal((2500, 20)))
+
+
+def fit_more_numbers():
+    """The search as published, and single precision."""
+    import numpy as np
+
+    from sparsecluster import SASClustering
+
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((60, 40))
+    as_published = {"null": "fixed", "init": "coordinate", "n_init": 1}
+    for table, parameters in (
+        (X, {"search": "grid", **as_published}),
+        (rng.standard_normal((700, 8)), {"search": "grid", "step": 4, **as_published}),
+        (X, {"null": "fixed"}),
+        (X.astype(np.float32), {}),
+    ):
+        SASClustering(3, **parameters).fit(table)
+
+
+def fit_other_tables():
+    """Missing values, categories, both beside numbers, sparse matrices, and other dissimilarities."""
+    import numpy as np
+    import scipy.sparse
+
+    from sparsecluster import SASClustering
+
+    rng = np.random.default_rng(0)
+    X, levels = rng.standard_normal((60, 12)), rng.integers(0, 4, (60, 8))
+    beside = np.hstack([X, levels])
+    for table, parameters in (
+        (np.where(rng.random(X.shape) < 0.1, np.nan, X), {}),
+        (levels, {"metric": "hamming"}),
+        (np.where(levels == 3, np.nan, levels), {"metric": "hamming"}),
+        (X, {"metric": "manhattan"}),
+        (scipy.sparse.random(60, 30, 0.2, format="csr", random_state=0), {}),
+        (np.abs(X.T[:, :, None] - X.T[:, None, :]), {"metric": "precomputed"}),
+        (beside, {"metric": dict.fromkeys(range(12, 20), "hamming")}),
+        (np.where(beside > 2.5, np.nan, beside), {"metric": dict.fromkeys(range(12, 20), "hamming")}),
+    ):
+        SASClustering(3, **parameters).fit(table)
+
+
+def fit_methods():
+    """Every method on numbers."""
+    from sparsecluster.datasets import shifted_groups
+    from sparsecluster.methods.registry import METHODS
+
+    X = shifted_groups(mu=2.0, n_features=12, n_useful=6, group_size=20).X
+    for method in METHODS.values():
+        with suppress(ImportError):  # K-medoids are an extra
+            method.make(3).fit(X)
+
+
+# What is compiled side by side, by the names of the functions: in wheels that are published, and everywhere else, where
+# compiling what may never be needed would only keep people waiting.
+ALL = (("fit_numbers", "fit_more_numbers"), ("fit_other_tables", "fit_methods"))
+BASIC = (("fit_numbers",),)
+
+
+def practise(names):
+    """Do what users do, so that Numba compiles what that takes."""
+    gc.disable()  # Numba makes millions of objects, among which little is garbage
+    warnings.simplefilter("ignore")
+    for name in names:
+        globals()[name]()
+
+
+def compile_into(folder, parts=BASIC):
+    """Fill `folder`, which is made, with the compiled kernels. Returns how many there are."""
+    made_for = _ahead.processor()
+    if made_for is None:
+        return 0
+    asked = {"NUMBA_CPU_NAME": made_for.name, "NUMBA_CPU_FEATURES": ""}
+    with tempfile.TemporaryDirectory() as scratch:
+        folders = [Path(scratch, str(number)) for number in range(len(parts))]
+        running = []
+        for names, each in zip(parts, folders, strict=True):
+            each.mkdir()
+            environment = os.environ | asked | {_ahead.VARIABLE: str(each), "SPARSECLUSTER_CACHE": scratch}
+            running.append(subprocess.Popen([sys.executable, __file__, *names], env=environment))
+        returned = [process.wait() for process in running]
+        if any(returned):
+            raise RuntimeError("A process that compiles kernels has failed; its messages are above.")
+        whole = Path(scratch, "whole")
+        whole.mkdir()
+        for each in folders:
+            _ahead.copy_compiled(each, whole)
+        shutil.rmtree(folder, ignore_errors=True)
+        shutil.move(whole, folder)
+    return len(list(Path(folder).glob("*.nbc")))
+
+
+if __name__ == "__main__":
+    if sys.argv[1:] in ([], ["--all"]):
+        count = compile_into(_ahead.COMPILED, ALL if sys.argv[1:] else BASIC)
+        print(f"{count} kernels compiled into {os.path.relpath(_ahead.COMPILED)}")
+    else:
+        practise(sys.argv[1:])
