@@ -89,7 +89,9 @@ def dist(tmp_path_factory):
     """The wheel and the source distribution."""
     pytest.importorskip("build", reason="the package is built by build: pip install build")
     folder = tmp_path_factory.mktemp("dist")
-    subprocess.run([sys.executable, "-m", "build", "--outdir", folder, ROOT], check=True, capture_output=True)
+    with_hooks = os.environ | {"HATCH_BUILD_NO_HOOKS": "false"}
+    command = [sys.executable, "-m", "build", "--outdir", folder, ROOT]
+    subprocess.run(command, check=True, capture_output=True, env=with_hooks)
     (wheel,), (sdist,) = folder.glob("*.whl"), folder.glob("*.tar.gz")
     return {"wheel": wheel, "sdist": sdist}
 
@@ -126,7 +128,8 @@ def clean(dist, tmp_path_factory):
         folder = tmp_path_factory.mktemp("clean")
         venv.create(folder / "env", with_pip=True)
         programs = folder / "env" / ("Scripts" if os.name == "nt" else "bin")
-        others = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "VIRTUAL_ENV")}
+        left_out = ("PYTHONPATH", "VIRTUAL_ENV", "HATCH_BUILD_NO_HOOKS")
+        others = {name: value for name, value in os.environ.items() if name not in left_out}
 
         def run(program, *arguments, returns=0):
             command = [programs / program, *arguments]

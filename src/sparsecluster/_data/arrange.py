@@ -47,6 +47,7 @@ def arrangement(table: Table, columns: Subset, levels: npt.NDArray[np.bool_] | N
     step = max(1, BLOCK_VALUES // columns.size)
     blocks = [slice(first, first + step) for first in range(0, len(table), step)]
     coded = np.flatnonzero(levels[columns]) if levels is not None else columns[:0]
+    numbers = level_numbers(table[:, columns[coded]]) if coded.size else None
     # The bits of a small table are kept.
     only = _bits(table, columns) if len(blocks) == 1 else None
 
@@ -59,7 +60,7 @@ def arrangement(table: Table, columns: Subset, levels: npt.NDArray[np.bool_] | N
 
     for _ in range(ROUNDS):
         salts, prints = mixed(rows), np.zeros_like(prints)
-        names = level_names(table[:, columns[coded]], salts) if coded.size else None
+        names = level_names(*numbers, salts) if numbers is not None else None
         for block, bits in in_blocks():
             column_fingerprints(bits, salts[block], prints)
         salts, rows = mixed(prints), np.zeros_like(rows)
@@ -100,15 +101,23 @@ def _bits(block: Table, columns: Subset) -> npt.NDArray[np.uint64]:
     return (np.ascontiguousarray(block, dtype=np.float64) + 0.0).view(np.uint64)
 
 
-def level_names(codes: Table, salts: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
+def level_numbers(codes: Table) -> tuple[Subset, int]:
+    """A number for every value, the same only for equal levels of one column; and how many numbers there may be."""
+    known = np.where(np.isnan(codes), -1.0, codes)
+    if ((known >= -1) & (known < len(codes)) & (known == np.floor(known))).all():
+        ranks = known.astype(np.intp)  # as in all columns whose levels were sorted while they were read
+    else:
+        ranks = np.column_stack([np.unique(column, return_inverse=True)[1] for column in codes.T])
+    ranks -= ranks.min()
+    many = int(ranks.max()) + 1
+    return ranks + many * np.arange(codes.shape[1]), many * codes.shape[1]
+
+
+def level_names(numbers: Subset, count: int, salts: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
     """For every value, the sum of the salts of the rows that have the same level in its column."""
-    names = np.zeros(codes.shape, np.uint64)
-    for a in range(codes.shape[1]):
-        _, at = np.unique(codes[:, a], return_inverse=True)
-        sums = np.zeros(at.max() + 1, np.uint64)
-        np.add.at(sums, at, salts)
-        names[:, a] = sums[at]
-    return names
+    sums = np.zeros(count, np.uint64)
+    np.add.at(sums, numbers, np.broadcast_to(salts[:, None], numbers.shape))
+    return sums[numbers]
 
 
 def matrix_arrangement(matrices: Matrices) -> Arrangement:

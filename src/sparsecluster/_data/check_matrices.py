@@ -40,12 +40,16 @@ def check_matrices(X: Any) -> tuple[Matrices, npt.NDArray[np.float64], npt.NDArr
                 f"{name} is {len(matrix)} x {len(matrix)}, but the matrices before it are {n} x {n}. All matrices must "
                 "have the same size."
             )
-        missing = np.isnan(matrix)
-        np.fill_diagonal(missing, True)
-        if np.isnan(matrix).any():
+        largest = float(matrix.max())
+        if np.isnan(largest):
             incomplete.append(len(seen))
-        seen.append(1.0 - (missing.sum() - n) / max(n * (n - 1), 1))
-        most.append(0.0 if missing.all() else float(matrix[~missing].max()))
+            missing = np.isnan(matrix)
+            np.fill_diagonal(missing, True)
+            seen.append(1.0 - (missing.sum() - n) / max(n * (n - 1), 1))
+            most.append(0.0 if missing.all() else float(matrix[~missing].max()))
+        else:
+            seen.append(1.0)
+            most.append(largest)
     if not seen:
         raise ValueError('metric="precomputed" needs at least one matrix; X has none.')
     matrices = Matrices(read, len(seen), n, frozenset(incomplete), computed=callable(X))
@@ -109,6 +113,12 @@ def as_numbers(given: Any, name: str) -> npt.NDArray[np.float64]:
         raise ValueError(f"{name} must hold numbers; got {type(given).__name__}.") from None
 
 
+def is_plain(matrix: npt.NDArray[np.float64]) -> bool:
+    """Whether all entries are known and allowed and the matrix is exactly symmetric, as nearly all are."""
+    is_allowed = matrix.min() >= 0 and matrix.max() <= LARGEST_ENTRY  # false if there are missing values
+    return bool(is_allowed) and not np.diag(matrix).any() and np.array_equal(matrix, matrix.T)
+
+
 def check_matrix(given: Any, name: str) -> npt.NDArray[np.float64]:
     """A matrix that is square, symmetric, nonnegative and zero on the diagonal; NaN for missing dissimilarities."""
     matrix = as_numbers(given, name)
@@ -116,6 +126,8 @@ def check_matrix(given: Any, name: str) -> npt.NDArray[np.float64]:
         raise ValueError(f"{name} must be square, of shape (n, n); got shape {matrix.shape}.")
     if len(matrix) < 2:
         raise ValueError(f"{name} has {len(matrix)} row; at least 2 samples are needed.")
+    if is_plain(matrix):
+        return matrix
     refuse_entries(matrix, name, (*RULES, DIAGONAL))
     missing = np.isnan(matrix)
     largest = 0.0 if missing.all() else np.nanmax(matrix)
