@@ -47,7 +47,8 @@ from sparsecluster import SASClustering
 from sparsecluster.datasets import shifted_groups
 parameters = {parameters!r}
 for size in (20, 400):
-    SASClustering(3, **{{**parameters, "n_features_to_select": 5}}).fit(shifted_groups(0.7, 30, 20, size).X)
+    for more in ({{}}, {{"n_features_to_select": 5}}):
+        SASClustering(3, **{{**parameters, **more}}).fit(shifted_groups(0.7, 500, 20, size).X)
 """
 FIT = "SASClustering(3, **parameters).fit(shifted_groups(0.7, {p}, 20, {group_size}).X)"
 
