@@ -9,7 +9,7 @@ from sparsecluster import SASClustering
 from sparsecluster._clusterers.kmeans import HillClimb, KMeans
 from sparsecluster._kernels.climbs import exchange_columns
 from sparsecluster._kernels.nulls import add_products, change_subset
-from sparsecluster._kernels.rows import BLOCK, improve_rows
+from sparsecluster._kernels.rows import BLOCK, WIDE, improve_rows
 from sparsecluster._kernels.select import largest, raise_envelope
 from sparsecluster._search.climb import Problem, climb
 from sparsecluster._search.search import sweep
@@ -123,11 +123,12 @@ def test_what_is_not_plain_numbers_and_k_means_goes_step_by_step(features_of):
 
 
 @pytest.mark.parametrize("n", [BLOCK - 1, BLOCK, BLOCK + 1, 5 * BLOCK + 3])
-@pytest.mark.parametrize("k", [2, 4])
-def test_samples_that_are_not_looked_at_would_not_move(n, k):
+@pytest.mark.parametrize("k", [2, 4, 5])
+@pytest.mark.parametrize("p", [6, WIDE, WIDE + 3])
+def test_samples_that_are_not_looked_at_would_not_move(n, k, p):
     rng = np.random.default_rng(n)
     for _ in range(5):
-        table, weights, labels = rng.standard_normal((n, 6)), rng.random(6), naive.random_labels(rng, n, k)
+        table, weights, labels = rng.standard_normal((n, p)), rng.random(p), naive.random_labels(rng, n, k)
         expected = naive.improve((table * weights) @ table.T, labels, k, 2)
         improve_rows(table, weights, labels, k, 2, 1000)
         np.testing.assert_array_equal(labels, expected)

@@ -7,7 +7,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from sparsecluster._data.arrange import BLOCK_VALUES, arrangement
+from sparsecluster._data.arrange import BLOCK_VALUES, FIRST_ROWS, arrangement, has_distinct_rows
 from tests import naive
 
 N, P, K = 15, 6, 3
@@ -206,3 +206,12 @@ def test_samples_that_differ_are_counted(kind):
 def test_samples_that_mirror_each_other_are_never_counted_twice(table):
     twice = np.concatenate([table, table])
     assert 1 <= arranged(twice)[1].distinct_samples <= len(table)
+
+
+@pytest.mark.parametrize("equal", [0, FIRST_ROWS - 1, FIRST_ROWS + 5])
+def test_distinct_rows_are_found_wherever_they_are(equal):
+    table = np.random.default_rng(equal).standard_normal((equal + 3, 4))
+    table[:equal] = 1.0
+    n_distinct, columns = 3 + (equal > 0), np.arange(4)
+    assert arrangement(table, columns).distinct_samples == n_distinct
+    assert [has_distinct_rows(table, columns, least) for least in range(1, 6)] == [i <= n_distinct for i in range(1, 6)]

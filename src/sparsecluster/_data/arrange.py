@@ -23,6 +23,8 @@ BLOCK_VALUES = 2**17
 ROUNDS = 3
 # With more rows than this, columns that hold different values have different fingerprints after the first round.
 FEW_ROWS = 2000
+# So many rows are looked at first to find out whether there are a few distinct ones.
+FIRST_ROWS = 256
 
 
 class Arrangement(NamedTuple):
@@ -71,6 +73,14 @@ def arrangement(table: Table, columns: Subset, levels: npt.NDArray[np.bool_] | N
     ordered = columns[order_of(prints, lambda a: _bytes(table[:, columns[a]]))]
     samples = order_of(rows, lambda i: _bytes(table[i, ordered]))
     return Arrangement(samples, ordered, int(np.count_nonzero(np.diff(rows[samples]))) + 1)
+
+
+def has_distinct_rows(table: Table, columns: Subset, least: int) -> bool:
+    """Whether a table has at least this many distinct rows, by `Arrangement.distinct_samples`."""
+    # Usually, the first rows show it by their values alone: rows that these tell apart, further rounds do as well.
+    first = np.zeros(min(len(table), FIRST_ROWS), np.uint64)
+    row_fingerprints(_bits(table[: first.size], columns), np.zeros(columns.size, np.uint64), first)
+    return np.unique(first).size >= least or arrangement(table, columns).distinct_samples >= least
 
 
 def are_told_apart(prints: npt.NDArray[np.uint64], n_rows: int) -> bool:

@@ -16,7 +16,7 @@ from .._features.mixed import owners_of, shares_of, together
 from .._features.numeric import NumericFeatures, Source
 from .._features.units import SMALLEST
 from .._utils.arrays import Floats, Subset, Table
-from .arrange import arrangement
+from .arrange import has_distinct_rows
 from .centers import means, table_centers
 from .check_matrices import count_distinct
 from .checks import extremes, observed_counts, observed_enough
@@ -159,12 +159,13 @@ class TableSource:
 
     def take(self, places: Subset, n_clusters: int) -> TableSource | None:
         samples = self.samples[places]
-        values = self.table.values[samples][:, self.columns]
-        enough = observed_enough(observed_counts(values), samples.size, n_clusters)
-        usable = np.flatnonzero(extremes(values).varies & enough)
-        if not usable.size or arrangement(values, usable).distinct_samples < n_clusters:
+        values = self.table.values[samples]
+        counts = observed_counts(values) if self.has_missing else np.full(values.shape[1], samples.size)
+        usable = extremes(values).varies & observed_enough(counts, samples.size, n_clusters)
+        columns = self.columns[usable[self.columns]]
+        if not columns.size or not has_distinct_rows(values, columns, n_clusters):
             return None
-        return replace(self, samples=samples, columns=self.columns[usable])
+        return replace(self, samples=samples, columns=columns)
 
     def look(self, column: int, samples: Any, at: Subset) -> Table:
         return self.table.values[samples, column]

@@ -26,8 +26,10 @@ def runs_within(table: Table, n_clusters: int, kind: int = SQUARES) -> Floats:
     for first in range(0, table.shape[1], step):
         # In blocks of columns, so that the sorted copy stays small. NaN are sorted to the end.
         columns = np.sort(table[:, first : first + step].T.astype(np.float64, order="C"), axis=1)
-        counts = len(table) - np.isnan(columns).sum(axis=1)
-        within.append(univariate_within(kind, columns, counts, n_clusters))
+        seen = np.full(len(columns), len(table))
+        if np.isnan(columns[:, -1]).any():
+            seen -= np.isnan(columns).sum(axis=1)
+        within.append(univariate_within(kind, columns, seen, n_clusters))
     return np.concatenate(within)
 
 

@@ -92,10 +92,12 @@ class Source:
             means.append(block.mean(axis=0, dtype=np.float64).astype(block.dtype))
             block -= means[-1]
         # Divide by the largest value first, so that squares of very large or small values stay within range.
-        of_each = np.maximum(block.max(axis=0), -block.min(axis=0))
+        low, high = block.min(axis=0), block.max(axis=0)
+        of_each = np.maximum(high, -low)
         largest = of_each if self.standardize else np.full_like(of_each, self.unit)
         block /= largest
-        apart = np.where(has_two_values(block), np.ptp(block, axis=0).astype(np.float64) ** 2, 0.0)
+        low, high = low / largest, high / largest
+        apart = np.where(has_two_values(block, (low, high)), (high - low).astype(np.float64) ** 2, 0.0)
         return means[0], means[1], largest, totals(block), apart
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -68,9 +68,9 @@ def explained_share(within: Floats, total: Floats) -> Floats:
     return np.asarray(1.0 - np.divide(within, total, out=np.ones_like(total), where=total > 0))
 
 
-def has_two_values(table: Table) -> Flags:
-    """Which columns take at most two values, not counting missing values (NaN)."""
-    low, high = np.fmin.reduce(table, axis=0), np.fmax.reduce(table, axis=0)
+def has_two_values(table: Table, extremes: tuple[Table, Table] | None = None) -> Flags:
+    """Which columns take at most two values, not counting missing values (NaN); `extremes` saves a pass if known."""
+    low, high = extremes or (np.fmin.reduce(table, axis=0), np.fmax.reduce(table, axis=0))
     # Most columns show a third value in their first rows; only the others are read to the end.
     few = np.ones(table.shape[1], bool)
     for row in table[:8]:

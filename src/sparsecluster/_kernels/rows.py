@@ -22,6 +22,8 @@ from .moves import (
 
 # Number of samples whose inner products are computed together.
 BLOCK = 32
+# From this many columns on, sums are taken two at a time, and the last one follows from the others.
+WIDE = 32
 # A move whose gain is surely below this share of the tolerance need not be looked at; the rest is for rounding errors.
 SURELY = 0.5
 
@@ -85,14 +87,30 @@ def sum_rows(rows, weights, labels, sums, q, sizes):
 
 
 @kernel
-def link_rows(rows, sums, first, last, link):
-    """Fill link[i, c], the inner product of sample i with the weighted sum of cluster c, for samples in a range."""
+def link_rows(rows, sums, count, first, last, link):
+    """Fill link[i, c], the inner product of sample i with sum c, for samples in a range and the first `count` sums."""
     width = rows.shape[1]
+    paired = count - count % 2 if width >= WIDE else 0
     i = first
-    # Four samples at a time, so that a cluster sum is read a quarter as often.
+    # Four samples at a time, so that a sum is read a quarter as often; in long rows two sums, so that these are, too.
     while i + 4 <= last:
         row0, row1, row2, row3 = rows[i], rows[i + 1], rows[i + 2], rows[i + 3]
-        for c in range(sums.shape[0]):
+        for c in range(0, paired, 2):
+            center, other = sums[c], sums[c + 1]
+            total0, total1, total2, total3 = 0.0, 0.0, 0.0, 0.0
+            other0, other1, other2, other3 = 0.0, 0.0, 0.0, 0.0
+            for a in range(width):
+                total0 += row0[a] * center[a]
+                total1 += row1[a] * center[a]
+                total2 += row2[a] * center[a]
+                total3 += row3[a] * center[a]
+                other0 += row0[a] * other[a]
+                other1 += row1[a] * other[a]
+                other2 += row2[a] * other[a]
+                other3 += row3[a] * other[a]
+            link[i, c], link[i + 1, c], link[i + 2, c], link[i + 3, c] = total0, total1, total2, total3
+            link[i, c + 1], link[i + 1, c + 1], link[i + 2, c + 1], link[i + 3, c + 1] = other0, other1, other2, other3
+        for c in range(paired, count):
             center = sums[c]
             total0, total1, total2, total3 = 0.0, 0.0, 0.0, 0.0
             for a in range(width):
@@ -103,9 +121,28 @@ def link_rows(rows, sums, first, last, link):
             link[i, c], link[i + 1, c], link[i + 2, c], link[i + 3, c] = total0, total1, total2, total3
         i += 4
     while i < last:
-        for c in range(sums.shape[0]):
+        for c in range(count):
             link[i, c] = dot(rows[i], sums[c])
         i += 1
+
+
+@inline
+def look_at(rows, sums, first, last, link, of_all, is_first):
+    """`link_rows`, which at the first look also fills of_all[i], the inner product with all sums together.
+
+    Moves do not change it, so that later, in long rows, the last inner product follows from the others.
+    """
+    k, is_wide = sums.shape[0], rows.shape[1] >= WIDE
+    count = k - 1 if is_wide and not is_first else k
+    link_rows(rows, sums, count, first, last, link)
+    for i in range(first, last if is_wide else first):
+        linked = 0.0
+        for c in range(count):
+            linked += link[i, c]
+        if is_first:
+            of_all[i] = linked
+        else:
+            link[i, count] = of_all[i] - linked
 
 
 @inline
@@ -119,33 +156,27 @@ def fill_terms(terms, q, sizes, c):
 
 
 @inline
-def may_gain(terms, link, own, lengths, paths, seen, i, here, least):
-    """Whether a move of sample i may gain more than `least`, given how far the sums moved since link[i] was seen."""
-    b = i // BLOCK
-    leave = own[i] - 2.0 * (link[i, here] - (paths[here] - seen[b, here]) * lengths[i])
+def may_gain(terms, link, own, lengths, moved, i, here, least):
+    """Whether a move of sample i may gain more than `least`, given how far the sums have moved since link[i]."""
+    leave = own[i] - 2.0 * (link[i, here] - moved[here] * lengths[i])
     most = -np.inf
-    for c in range(paths.size):
-        join = terms[c, 3] + (own[i] + 2.0 * (link[i, c] + (paths[c] - seen[b, c]) * lengths[i])) * terms[c, 2]
+    for c in range(moved.size):
+        join = terms[c, 3] + (own[i] + 2.0 * (link[i, c] + moved[c] * lengths[i])) * terms[c, 2]
         most = join if c != here and join > most else most
     return terms[here, 1] + leave * terms[here, 0] + most > least
 
 
 @kernel
 def improve_rows(rows, weights, labels, k, lloyd_passes, move_passes):
-    """`improve_pairs` on rows: link[i, c] is the inner product of sample i with the weighted sum of cluster c.
-
-    The inner products of one pass of moves serve the next ones as well, as in the algorithms of Elkan and Hamerly:
-    while the sum of cluster c moves along a path of length t, link[i, c] changes by at most t times the length of
-    sample i. Samples for which no move can gain anything then need not be looked at, and the moves are the same.
-    """
+    """`improve_pairs` on rows: link[i, c] is the inner product of sample i with the weighted sum of cluster c."""
     n, width = rows.shape
     sums, q, sizes, link = np.empty((k, width)), np.empty(k), np.empty(k), np.empty((n, k))
-    before, now, own, lengths = np.empty(k), np.empty(k), np.empty(n), np.empty(n)
+    before = np.empty(k)
     for lloyd_pass in range(lloyd_passes + 1):
         sum_rows(rows, weights, labels, sums, q, sizes)
         if lloyd_pass == lloyd_passes:
             break
-        link_rows(rows, sums, 0, n, link)
+        link_rows(rows, sums, k, 0, n, link)
         for c in range(k):
             before[c] = sizes[c]
         changed = 0
@@ -153,46 +184,66 @@ def improve_rows(rows, weights, labels, k, lloyd_passes, move_passes):
             changed += reassign(labels, sizes, i, nearest_cluster(q, link[i], before, labels[i]))
         if changed == 0:
             break
+    move_rows(rows, weights, labels, sums, q, sizes, link, move_passes)
+    return mean_similarity(q, sizes)
+
+
+@inline
+def move_rows(rows, weights, labels, sums, q, sizes, link, move_passes):
+    """Passes of moves of single samples, until none gains anything.
+
+    The inner products of one pass of moves serve the next ones as well, as in the algorithms of Elkan and Hamerly:
+    while the sum of cluster c moves along a path of length t, link[i, c] changes by at most t times the length of
+    sample i. Samples for which no move can gain anything then need not be looked at, and the moves are the same.
+    """
+    n, k = link.shape
+    now, own, lengths, of_all = np.empty(k), np.empty(n), np.empty(n), np.empty(n)
     tolerance = LEAST_GAIN * (mean_similarity(q, sizes) + measure_rows(rows, weights, own, lengths))
-    terms, paths, seen = np.empty((k, 4)), np.zeros(k), np.empty((n // BLOCK + 1, k))
+    terms, seen = np.empty((k, 4)), np.zeros((n // BLOCK + 1, k))
+    # How far every sum has moved in all, and since a block of samples was looked at.
+    paths, gone = np.zeros(k), np.zeros(k)
     for c in range(k):
         fill_terms(terms, q, sizes, c)
     for move_pass in range(move_passes):
         moved = 0
-        for i in range(n):
-            b, here = i // BLOCK, labels[i]
-            if i % BLOCK == 0:
-                # Look at a block of samples if one of them may move.
-                last = min(i + BLOCK, n)
-                to_look = move_pass == 0
-                for j in range(i, last):
-                    if not to_look:
-                        to_look = may_gain(terms, link, own, lengths, paths, seen, j, labels[j], SURELY * tolerance)
-                if to_look:
-                    link_rows(rows, sums, i, last, link)
-                    for c in range(k):
-                        seen[b, c] = paths[c]
-            if not (to_look and may_gain(terms, link, own, lengths, paths, seen, i, here, SURELY * tolerance)):
-                continue
+        for first in range(0, n, BLOCK):
+            b, last = first // BLOCK, min(first + BLOCK, n)
             for c in range(k):
-                now[c] = dot(rows[i], sums[c])
-            there = best_move(q, now, own[i], sizes, here, tolerance)
-            if there == here:
+                gone[c] = paths[c] - seen[b, c]
+            # Look at a block of samples if one of them may move.
+            to_look = move_pass == 0
+            for i in range(first, last):
+                if not to_look:
+                    to_look = may_gain(terms, link, own, lengths, gone, i, labels[i], SURELY * tolerance)
+            if not to_look:
                 continue
-            carry_over(q, now, own[i], sizes, here, there)
-            labels[i] = there
-            for a in range(width):
-                part = weights[a] * rows[i, a]
-                sums[here, a] -= part
-                sums[there, a] += part
+            look_at(rows, sums, first, last, link, of_all, move_pass == 0)
             for c in range(k):
-                fill_terms(terms, q, sizes, c)
-            paths[here] += lengths[i]
-            paths[there] += lengths[i]
-            moved += 1
+                seen[b, c], gone[c] = paths[c], 0.0
+            for i in range(first, last):
+                here = labels[i]
+                if not may_gain(terms, link, own, lengths, gone, i, here, SURELY * tolerance):
+                    continue
+                for c in range(k):
+                    now[c] = dot(rows[i], sums[c])
+                there = best_move(q, now, own[i], sizes, here, tolerance)
+                if there == here:
+                    continue
+                carry_over(q, now, own[i], sizes, here, there)
+                labels[i] = there
+                for a in range(weights.size):
+                    part = weights[a] * rows[i, a]
+                    sums[here, a] -= part
+                    sums[there, a] += part
+                for c in range(k):
+                    fill_terms(terms, q, sizes, c)
+                paths[here] += lengths[i]
+                paths[there] += lengths[i]
+                gone[here] += lengths[i]
+                gone[there] += lengths[i]
+                moved += 1
         if moved == 0:
             break
-    return mean_similarity(q, sizes)
 
 
 @inline

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .._utils.arrays import Floats, Labels, Subset
+from .._utils.parallel import ONE_THREAD, Workers
 from ..metrics import adjusted_rand_index
 from .bic import bic_values
 from .climb import Climb, Problem, climb
@@ -49,6 +50,7 @@ def alternatives(
     curve: TuningCurve | None,
     most: int,
     rng: np.random.Generator,
+    workers: Workers = ONE_THREAD,
 ) -> list[Alternative]:
     """The best `most` solutions that differ from the solution found and from each other.
 
@@ -58,7 +60,8 @@ def alternatives(
     """
     if most == 0:
         return []
-    others = distinct([*(elsewhere(problem, found, rng) if curve is not None else []), *candidates], found.labels)
+    sought = elsewhere(problem, found, rng, workers) if curve is not None else []
+    others = distinct([*sought, *candidates], found.labels)
     ranked = sorted(((merit(problem, labels, found, curve), labels) for labels in others), key=by_merit)
     chosen: list[Alternative] = []
     known = [found.labels]
@@ -128,17 +131,19 @@ def as_named(labels: Labels) -> Subset:
     return numbers[labels]
 
 
-def elsewhere(problem: Problem, found: Climb, rng: np.random.Generator) -> list[Labels]:
+def elsewhere(problem: Problem, found: Climb, rng: np.random.Generator, workers: Workers) -> list[Labels]:
     """Climbs from random subsets of the features that the solution does not choose or explains least."""
     rest, size = unexplained(found, problem.features.n_features), found.subset.size
-    ends = []
-    for number, own_rng in enumerate(rng.spawn(ELSEWHERE)):
+
+    def run(task: tuple[int, np.random.Generator]) -> Labels:
+        number, own_rng = task
         drawn = max(1, round(rest.size * LEAST_SHARE ** own_rng.random()))
         labels = problem.cluster(np.sort(own_rng.choice(rest, drawn, replace=False)), own_rng)
         # Every other start climbs at a smaller size, where there are more local optima.
         smaller = max(1, round(size * LEAST_SHARE ** own_rng.random()))
-        ends.append(climb(problem, labels, smaller if number % 2 else size, own_rng).labels)
-    return ends
+        return climb(problem, labels, smaller if number % 2 else size, own_rng).labels
+
+    return list(workers.map(run, list(enumerate(rng.spawn(ELSEWHERE))), "starts on other features"))
 
 
 def unexplained(found: Climb, p: int) -> Subset:

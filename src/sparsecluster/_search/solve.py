@@ -137,7 +137,7 @@ def search(source: SampleSource, problem: Problem, plan: Plan, rng: np.random.Ge
     pool = search_size(problem, size, rng, init=init, n_init=n_init, known=known, compare=plan.compare, workers=workers)
     found = consensus(problem, pool, rng) if plan.consensus else pool.best
     others = [*(each.labels for each in sorted(pool.fresh, key=lambda each: -each.merit)), *others]
-    return Solution(found, curve, alternatives(problem, found, others, curve, plan.n_alternatives, rng))
+    return Solution(found, curve, alternatives(problem, found, others, curve, plan.n_alternatives, rng, workers))
 
 
 def try_clusters(
