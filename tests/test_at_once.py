@@ -186,8 +186,13 @@ def test_columns_that_join_and_leave_a_subset():
         before = set(subset)
 
 
-def test_an_envelope_is_raised_where_another_is_higher():
+def test_an_envelope_is_raised_to_the_running_sums_that_are_higher():
     objective, owner = np.array([1.0, 2.0, 3.0]), np.array([0, 0, 1])
-    gain = raise_envelope(objective, owner, np.array([2.0, 2.0, 3.3]), np.array([5, 6, 7]), 1e-9)
-    assert (objective.tolist(), owner.tolist(), gain) == ([2.0, 2.0, 3.3], [5, 0, 7], 0.5)
-    assert raise_envelope(objective, owner, objective * (1 + 1e-12), owner + 1, 1e-9) == 0.0
+    ranked = np.array([[0.0, 0.0, 2.0], [1.1, 1.1, 1.1], [0.0, 0.5, 1.0]])
+    gains = raise_envelope(objective, owner, ranked, 5, 1e-9)
+    np.testing.assert_allclose(objective, [2.0, 2.2, 3.3])
+    assert owner.tolist() == [5, 6, 6]
+    np.testing.assert_allclose(gains, [0.5, 1 / 11, 0.0])
+    again = np.diff(objective, prepend=0.0)[::-1][None] * (1 + 1e-12)
+    assert raise_envelope(objective, owner, again, 8, 1e-9).tolist() == [0.0]
+    assert owner.tolist() == [5, 6, 6]

@@ -11,8 +11,7 @@ from sparsecluster._clusterers.kmeans import KMeans
 from sparsecluster._features import numeric
 from sparsecluster._kernels.objective import between_scores
 from sparsecluster._kernels.rows import improve_rows
-from sparsecluster._kernels.select import MANY as FEW
-from sparsecluster._kernels.select import descending, largest
+from sparsecluster._kernels.select import MOST_DRAWN, descending, largest
 from sparsecluster._kernels.settled import PART_VALUES, is_settled
 from sparsecluster._kernels.sums import BLOCK, STRIP, arranged, updated_scores
 from sparsecluster._search.climb import Climb
@@ -122,6 +121,8 @@ def test_pairs_on_all_features_need_no_copy(features_of, monkeypatch):
 
 # ---------------------------------------------------------------- many values
 
+# From this many values on, the sample by which `largest` guesses a rank does not grow any more.
+FEW = MOST_DRAWN**2
 MANY = {
     "distinct": lambda rng, size: rng.standard_normal(size),
     "with ties": lambda rng, size: rng.integers(-3, 4, size).astype(float),
@@ -158,8 +159,8 @@ def test_labels_that_were_added_before_are_not_sorted_again():
     labels = np.array([0, 1, 1], np.int32)
     found = Climb(labels, np.array([0.5, 0.25]), np.array([0]), 0.5, ())
     envelope = Envelope.of_none(2)
-    assert envelope.add(found) == 1.0
-    assert envelope.add(found._replace(scores=None)) == 0.0
+    assert envelope.add([found, found]) == 1.0
+    assert envelope.add([found._replace(scores=None)]) == 0.0
     assert envelope.objective.tolist() == [0.5, 0.75]
 
 

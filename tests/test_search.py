@@ -191,7 +191,7 @@ def test_the_envelope_is_the_largest_running_sum_of_its_pool(problem_of):
     envelope = Envelope.of_none(12)
     for count, found in enumerate(pool, 1):
         before = envelope.objective.copy()
-        gain = envelope.add(found)
+        gain = envelope.add([found])
         best = np.max([running_sums(each.scores) for each in pool[:count]], axis=0)
         np.testing.assert_allclose(envelope.objective, best, rtol=1e-8)
         assert gain == pytest.approx(np.max(1 - before / envelope.objective))
@@ -205,7 +205,7 @@ def test_an_early_owner_is_kept_while_many_come_and_go():
     count = 3 * MOST_LABELS
     for number in range(count):
         scores = np.array([1.0, 0.0, 0.0, 0.0]) if number == 0 else np.full(4, 0.5 + 0.4 * number / count)
-        envelope.add(Climb(np.array([number]), scores, np.array([0]), 1.0, ()))
+        envelope.add([Climb(np.array([number]), scores, np.array([0]), 1.0, ())])
     assert [envelope.labels(size)[0] for size in range(1, 5)] == [0] + [count - 1] * 3
     assert envelope.stretches() == [(1, 1), (2, 4)]
 
@@ -217,10 +217,10 @@ def test_merging_envelopes_is_adding_their_pools(problem_of):
         merged, added = Envelope.of_none(12), Envelope.of_none(12)
         for _ in range(3):
             part = Envelope.of_none(12)
-            for _ in range(5):
-                found = as_climb(problem, naive.random_labels(rng, 25, 3))
-                part.add(found)
-                added.add(found)
+            found = [as_climb(problem, naive.random_labels(rng, 25, 3)) for _ in range(5)]
+            part.add(found)
+            for each in found:
+                added.add([each])
             before = merged.objective.copy()
             gain = merged.merge(part)
             assert gain == pytest.approx(np.max(1 - before / merged.objective))

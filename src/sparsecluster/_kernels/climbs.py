@@ -79,7 +79,8 @@ def climb_rows(table, total, of_all, labels, size, history, old, sums):
             changed = exchange_columns(table, subset, held, done > 0, rows)
             history[done, 2] = changed if done > 0 else 0
         done += 1
-        if done == len(history):
+        # With the same subset as before, no sample would move.
+        if done == len(history) or (done > 1 and history[done - 1, 2] == 0.0):
             break
         # Step 1: keeping S fixed, C <- C-hat(delta_S, k).
         improve_rows(rows, weights, new, k, 0, MOVE_PASSES)

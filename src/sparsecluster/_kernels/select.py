@@ -8,8 +8,8 @@ from ._jit import inline, kernel
 
 # Number of bits by which many words are sorted at a time.
 DIGIT = 16
-# Number of values by which the rank of another one is guessed; four times as many if there are at least MANY.
-FEW, MANY = 64, 2**14
+# The least and the largest number of values by which the rank of another one is guessed.
+LEAST_DRAWN, MOST_DRAWN = 8, 256
 
 
 @inline
@@ -78,7 +78,8 @@ def kth_smallest(work, rank):
 @inline
 def likely_range(words, count):
     """Two words between which the least of the `count` largest words is likely to be: by a sample of the words."""
-    size = FEW if words.size < MANY else 4 * FEW
+    # A larger sample takes longer to sort, and a smaller one leaves more words between the two.
+    size = min(max(int(np.sqrt(words.size)), LEAST_DRAWN), MOST_DRAWN)
     drawn = np.zeros(size + 2, np.uint64)
     drawn[size + 1] -= np.uint64(1)
     # The sample is sorted by insertion, between the least and the largest of all words.
@@ -162,15 +163,20 @@ def take_columns(table, columns):
 
 
 @kernel
-def raise_envelope(objective, owner, others, names, least):
-    """Raise `objective` to the larger ones of `others`, and let them own these places; returns the largest gain.
+def raise_envelope(objective, owner, ranked, first, least):
+    """Raise `objective` to the running sums of the scores of several clusterings, ranked[j] in ascending order.
 
-    A value is larger, and a gain counts, if it exceeds the old one by a share of `least`.
+    The sum of the s largest scores is the objective at size s. A value is larger, and a gain counts, if it exceeds the
+    old one by a share of `least`; clustering j then owns this place as first + j. Returns the largest gain of each.
     """
-    most = 0.0
-    for a in range(objective.size):
-        if others[a] > objective[a] * (1.0 + least):
-            most = max(most, 1.0 - objective[a] / others[a])
-            objective[a] = others[a]
-            owner[a] = names[a]
-    return most
+    count, p = ranked.shape
+    gains = np.zeros(count)
+    for j in range(count):
+        total = 0.0
+        for a in range(p):
+            total += ranked[j, p - 1 - a]
+            if total > objective[a] * (1.0 + least):
+                gains[j] = max(gains[j], 1.0 - objective[a] / total)
+                objective[a] = total
+                owner[a] = first + j
+    return gains

@@ -120,30 +120,29 @@ def updated_scores(table, total, of_all, labels, old, sums):
     new = np.empty((k, min(BLOCK, p)))
     for first in range(0, p, BLOCK):
         last = min(first + BLOCK, p)
-        width = last - first
-        rest = new[spare]
-        for a in range(width):
-            rest[a] = of_all[first + a]
+        # Parts of arrays are indexed from 0, so that the compiler knows that no index is negative.
+        all_sums, part, totals, rest = of_all[first:last], scores[first:last], total[first:last], new[spare]
+        for a in range(part.size):
+            rest[a] = all_sums[a]
+            part[a] = 0.0
         for c in range(k):
             if c == spare:
                 continue
-            own = new[c]
-            for a in range(width):
-                own[a] = sums[bases[c], first + a] if bases[c] >= 0 else 0.0
+            own, base = new[c], sums[max(bases[c], 0), first:last]
+            keep = 1.0 if bases[c] >= 0 else 0.0
+            for a in range(part.size):
+                own[a] = keep * base[a]
             add_rows(table, rows, starts[2 * c], starts[2 * c + 1], first, last, 1.0, own)
             add_rows(table, rows, starts[2 * c + 1], starts[2 * c + 2], first, last, -1.0, own)
-            for a in range(width):
+            for a in range(part.size):
                 rest[a] -= own[a]
-        for a in range(width):
-            scores[first + a] = 0.0
         for c in range(k):
-            own = new[c]
-            share = 1.0 / max(sizes[c], 1)
-            for a in range(width):
-                sums[c, first + a] = own[a]
-                scores[first + a] += own[a] * own[a] * share
-        for a in range(first, last):
-            scores[a] = min(scores[a] / total[a], 1.0) if total[a] > 0.0 else 0.0
+            own, target, share = new[c], sums[c, first:last], 1.0 / max(sizes[c], 1)
+            for a in range(part.size):
+                target[a] = own[a]
+                part[a] += own[a] * own[a] * share
+        for a in range(part.size):
+            part[a] = min(part[a] / totals[a], 1.0) if totals[a] > 0.0 else 0.0
     for i in range(labels.size):
         old[i] = labels[i]
     return scores

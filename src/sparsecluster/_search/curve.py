@@ -202,10 +202,10 @@ def gap_curve(
     log = partial(log_objective, values=at, kind=kind)
     # Mean and sum of squares are updated copy by copy (Welford), so that the copies need not be kept.
     n_copies, mean, squares = 0, np.zeros(at.size), np.zeros(at.size)
-    for n_copies, copy in enumerate(reference, 1):
-        change = log(copy) - mean
+    for n_copies, copy in enumerate(map(log, reference), 1):
+        change = copy - mean
         mean += change / n_copies
-        squares += change * (log(copy) - mean)
+        squares += change * (copy - mean)
     spread = np.sqrt(squares / max(n_copies - 1, 1))
     error = spread * np.sqrt(1 + 1 / n_copies)
     log_observed = log(observed)

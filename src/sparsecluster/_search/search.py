@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -28,7 +29,7 @@ KICK_SHARE, KICK_ALWAYS = 0.25, 20
 MOST_LABELS = 100
 # For more features than this, the package's own sort is faster than that of NumPy.
 MANY = 2**15
-# Number of scores that are kept at a time while the climbs of a sweep are looked at.
+# Number of scores that are kept at a time while the climbs of a sweep or path are looked at.
 MOST_SCORES = 2**18
 # Two climbs whose objectives differ by less than this share count as equally good.
 SAME = 1e-9
@@ -155,31 +156,48 @@ class Envelope:
         """The envelope of no clusterings."""
         return cls(np.zeros(n_features), np.zeros(n_features, np.intp))
 
-    def add(self, found: Climb | Found) -> float:
-        """Add a clustering; returns the largest relative gain over all sizes."""
+    def add(self, found: Iterable[Climb | Found]) -> float:
+        """Add clusterings; returns the largest relative gain over all sizes."""
+        rest, gain = iter(found), 0.0
+        while part := list(islice(rest, max(1, MOST_SCORES // self.objective.size))):
+            gain = max(gain, self._add_part(part))
+        return gain
+
+    def _add_part(self, found: Sequence[Climb | Found]) -> float:
         # The same labels have the same scores. Climbs at neighboring sizes often end with the same ones.
-        key = hash(found.labels.tobytes())
-        if key in self._seen:
+        new = {hash(each.labels.tobytes()): each for each in found}
+        new = {key: each for key, each in new.items() if key not in self._seen}
+        if not new:
             return 0.0
-        self._seen.add(key)
-        scores = found.scores
-        running = np.cumsum(descending(scores) if scores.size > MANY else np.sort(scores)[::-1])
-        names = np.full(running.size, self._added)
-        return self._raise_to(running, names, {self._added: found.labels})
+        self._seen |= new.keys()
+        ranked = np.array([each.scores for each in new.values()])
+        if ranked.shape[1] > MANY:
+            for scores in ranked:
+                scores[:] = descending(scores)[::-1]
+        else:
+            ranked.sort(axis=1)
+        gains = raise_envelope(self.objective, self._owner, ranked, self._added, SAME).tolist()
+        names = range(self._added, self._added + len(gains))
+        self._keep({name: each.labels for name, each, gain in zip(names, new.values(), gains, strict=True) if gain > 0})
+        self._added += len(gains)
+        return max(gains)
 
     def merge(self, other: Envelope) -> float:
         """Add the clusterings of another envelope; returns the largest relative gain over all sizes."""
-        labels = {name + self._added: labels for name, labels in other._labels.items()}
-        return self._raise_to(other.objective, other._owner + self._added, labels)
+        is_better = other.objective > self.objective * (1.0 + SAME)
+        if not is_better.any():
+            return 0.0
+        gain = 1.0 - self.objective[is_better] / other.objective[is_better]
+        self.objective[is_better] = other.objective[is_better]
+        self._owner[is_better] = other._owner[is_better] + self._added
+        self._keep({name + self._added: labels for name, labels in other._labels.items()})
+        self._added += other._added
+        return float(gain.max())
 
-    def _raise_to(self, objective: Floats, owner: Subset, labels: dict[int, Labels]) -> float:
-        gain: float = raise_envelope(self.objective, self._owner, objective, owner, SAME)
-        if gain > 0.0:
-            self._labels |= labels
-            self._added = max(labels) + 1
-            if len(self._labels) > MOST_LABELS:
-                self._labels = {name: self._labels[name] for name in np.unique(self._owner).tolist()}
-        return gain
+    def _keep(self, labels: dict[int, Labels]) -> None:
+        self._labels |= labels
+        if len(self._labels) > MOST_LABELS:
+            self._labels = {name: self._labels[name] for name in np.unique(self._owner).tolist()}
 
     def labels(self, size: int) -> Labels:
         """Labels of the clustering that is best at `size`."""
@@ -282,17 +300,15 @@ def search_sizes(
     p = problem.features.n_features
     envelope = Envelope.of_none(p)
     # Exact at size 1, where the data and the permuted copies have the same optimum, so that the gap must be zero.
-    envelope.add(climb(problem, coordinate_start(problem, 1, rng), 1, rng))
+    envelope.add([climb(problem, coordinate_start(problem, 1, rng), 1, rng)])
     for labels in known:
-        envelope.add(climb(problem._replace(max_iter=1), labels, 1, rng))
-        for found in sweep(problem, labels, ladder(p), rng):
-            envelope.add(found)
+        envelope.add([climb(problem._replace(max_iter=1), labels, 1, rng)])
+        envelope.add(sweep(problem, labels, ladder(p), rng))
 
     def run(task: tuple[Path, np.random.Generator]) -> Envelope:
         path, own_rng = task
         along = Envelope.of_none(p)
-        for found in path(problem, own_rng):
-            along.add(found)
+        along.add(path(problem, own_rng))
         return along
 
     for number in range(MOST_ROUNDS if n_init == "auto" else n_init):
@@ -308,4 +324,4 @@ def refine(problem: Problem, envelope: Envelope, rng: np.random.Generator) -> No
     """Climb once inside every interval of sizes that has the same best clustering, which was found at another size."""
     for first, last in envelope.stretches():
         size = round((first * last) ** 0.5)
-        envelope.add(climb(problem, envelope.labels(size), size, rng))
+        envelope.add([climb(problem, envelope.labels(size), size, rng)])

@@ -40,11 +40,12 @@ class Workers(NamedTuple):
         results: Iterable[R]
         known, record = begin_stage(what, len(tasks))
         run, tasks_left = as_one_task(function), tasks[len(known) :]
-        backend = chosen_backend()
+        # joblib is asked only if it matters: its answer takes as long as a small task.
+        backend = None if self.n_jobs == 1 or len(tasks_left) <= 1 else chosen_backend()
         # A cluster is used as a whole, whatever n_jobs is, but not for 1 and not by a task that it runs itself.
-        is_alone = self.n_jobs == 1 or (backend is not None and is_on_cluster())
+        is_alone = self.n_jobs == 1 or len(tasks_left) <= 1 or (backend is not None and is_on_cluster())
         n_jobs = 1 if is_alone else joblib.effective_n_jobs(self.n_jobs)
-        if n_jobs == 1 or len(tasks_left) <= 1:
+        if n_jobs == 1:
             results = map(run, tasks_left)
         elif backend is not None:
             results = map_remotely(backend, function, tasks_left, n_jobs, self.sent or Sent())

@@ -89,6 +89,9 @@ class Progress:
 
     def track(self, steps: Iterable[T], what: str, total: int) -> Iterator[T]:
         """Pass on `steps` while counting them."""
+        if self._silent and not self._is_heard:
+            yield from steps
+            return
         start = time.monotonic()
         if self._is_heard:
             _EAR.hear(what, 0, total)
