@@ -16,14 +16,12 @@ import numpy as np
 from ._jit import inline, kernel
 from .moves import (
     LEAST_GAIN,
+    assign_to_nearest,
     best_move,
     carry_over,
     draw,
-    join_if_nearer,
+    join_seed,
     mean_similarity,
-    nearest_cluster,
-    reassign,
-    settle_seed,
 )
 from .rows import dot, weighted_norm
 
@@ -53,16 +51,17 @@ def seed_levels(rows, weights, levels, units, center, n_levels, uniforms):
     labels = np.zeros(n, np.int32)
     near = np.ones(n)
     taken = np.zeros(n, np.bool_)
+    apart = np.empty(n)
     for c in range(uniforms.size):
         seed = draw(near, uniforms[c], taken)
         for i in range(n):
-            apart = 0.0
+            total = 0.0
             for a in range(weights.size):
-                apart += weights[a] * (rows[i, a] - rows[seed, a]) * (rows[i, a] - rows[seed, a])
+                total += weights[a] * (rows[i, a] - rows[seed, a]) * (rows[i, a] - rows[seed, a])
             for a in range(units.size):
-                apart += units[a] if levels[i, a] != levels[seed, a] else 0.0
-            join_if_nearer(labels, near, taken, i, c, apart)
-        settle_seed(labels, near, taken, seed, c)
+                total += units[a] if levels[i, a] != levels[seed, a] else 0.0
+            apart[i] = total
+        join_seed(labels, near, taken, apart, seed, c)
     return labels
 
 
@@ -97,15 +96,12 @@ def improve_levels(rows, weights, levels, units, center, n_levels, labels, k, ll
     counts = np.empty((k, n_levels))
     q = np.empty(k)
     sizes = np.empty(k)
-    link = np.empty(k)
+    link, links = np.empty(k), np.empty((n, k))
     sum_levels(rows, weights, levels, units, labels, sums, counts, q, sizes)
     for _ in range(lloyd_passes):
-        before = sizes.copy()
-        changed = 0
         for i in range(n):
-            link_levels(rows[i], levels[i], sums, counts, link)
-            changed += reassign(labels, sizes, i, nearest_cluster(q, link, before, labels[i]))
-        if changed == 0:
+            link_levels(rows[i], levels[i], sums, counts, links[i])
+        if assign_to_nearest(labels, links, q, sizes) == 0:
             break
         sum_levels(rows, weights, levels, units, labels, sums, counts, q, sizes)
     own_levels = 0.0

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from ._jit import inline, kernel
-from .moves import LEAST_GAIN, draw, join_if_nearer, reassign, settle_seed
+from .moves import LEAST_GAIN, draw, join_seed, reassign
 from .objective import group_samples
 
 
@@ -25,18 +25,19 @@ def seed_seen(rows, weights, seen, uniforms):
     labels = np.zeros(n, np.int32)
     near = np.ones(n)
     taken = np.zeros(n, np.bool_)
+    apart = np.empty(n)
     whole = weights.sum()
     for c in range(uniforms.size):
         seed = draw(near, uniforms[c], taken)
         for i in range(n):
-            apart = 0.0
+            total = 0.0
             shared = 0.0
             for a in range(weights.size):
                 both = weights[a] * seen[i, a] * seen[seed, a]
-                apart += both * (rows[i, a] - rows[seed, a]) * (rows[i, a] - rows[seed, a])
+                total += both * (rows[i, a] - rows[seed, a]) * (rows[i, a] - rows[seed, a])
                 shared += both
-            join_if_nearer(labels, near, taken, i, c, apart * whole / shared if shared > 0.0 else 0.0)
-        settle_seed(labels, near, taken, seed, c)
+            apart[i] = total * whole / shared if shared > 0.0 else 0.0
+        join_seed(labels, near, taken, apart, seed, c)
     return labels
 
 

@@ -8,10 +8,14 @@ code, q[c] is Q_c and sizes[c] is n_c.
 
 from __future__ import annotations
 
+import numpy as np
+
 from ._jit import inline
 
 # A move must gain more than this share of the total; otherwise rounding errors could make samples move forever.
 LEAST_GAIN = 1e-12
+# A move whose gain is surely below this share of the tolerance need not be looked at; the rest is for rounding errors.
+SURELY = 0.5
 # A few Lloyd passes come close to an optimum; from there, moves of single samples are better and cost no more.
 LLOYD_PASSES = 3
 # A limit that is not reached in practice: a few tens of passes are the most that have been observed.
@@ -21,17 +25,30 @@ SAME = 1e-9
 
 
 @inline
-def nearest_cluster(q, link, sizes, here):
-    """Cluster whose mean is nearest (Lloyd's rule). In a tie, the sample stays `here`."""
-    best = here
-    nearest = q[here] / (sizes[here] * sizes[here]) - 2.0 * link[here] / sizes[here]
+def assign_to_nearest(labels, link, q, sizes):
+    """A Lloyd pass: every sample joins the cluster whose mean is nearest, and stays in a tie. Returns how many moved.
+
+    link[i, c] is the sum of A_ij over j in cluster c. The last sample of a cluster stays where it is.
+    """
+    # All samples in one call: Numba would count references to the arrays in every call for a single sample.
+    before, norms, moved = np.empty(q.size), np.empty(q.size), 0
     for c in range(q.size):
-        size = max(sizes[c], 1.0)
-        d = q[c] / (size * size) - 2.0 * link[c] / size
-        if d < nearest:
-            nearest = d
-            best = c
-    return best
+        before[c] = max(sizes[c], 1.0)
+        norms[c] = q[c] / (before[c] * before[c])
+    for i in range(labels.size):
+        here = labels[i]
+        best, nearest = here, norms[here] - 2.0 * link[i, here] / before[here]
+        for c in range(q.size):
+            d = norms[c] - 2.0 * link[i, c] / before[c]
+            if d < nearest:
+                nearest = d
+                best = c
+        if best != here and sizes[here] > 1.0:
+            sizes[here] -= 1.0
+            sizes[best] += 1.0
+            labels[i] = best
+            moved += 1
+    return moved
 
 
 @inline
@@ -60,6 +77,26 @@ def best_move(q, link, own, sizes, here, tolerance):
                     most = gain
                     best = c
     return best
+
+
+@inline
+def fill_terms(terms, q, sizes, c):
+    """What the gains of moves have in common: those of leaving cluster c and those of joining it."""
+    size = max(sizes[c], 1.0)
+    terms[c, 0] = 1.0 / max(sizes[c] - 1.0, 1.0)
+    terms[c, 1] = q[c] * terms[c, 0] - q[c] / size
+    terms[c, 2] = 1.0 / (sizes[c] + 1.0)
+    terms[c, 3] = q[c] * terms[c, 2] - q[c] / size
+
+
+@inline
+def most_gain(terms, link, own, here):
+    """What the best move of a sample gains, up to rounding errors: `best_move` without divisions."""
+    most = -np.inf
+    for c in range(link.size):
+        join = terms[c, 3] + (own + 2.0 * link[c]) * terms[c, 2]
+        most = join if c != here and join > most else most
+    return terms[here, 1] + (own - 2.0 * link[here]) * terms[here, 0] + most
 
 
 @inline
@@ -103,16 +140,15 @@ def draw(weights, uniform, taken):
 
 
 @inline
-def join_if_nearer(labels, near, taken, i, seed, apart):
-    """Assign sample i to the newest seed if that is nearer than all earlier ones; seeds themselves stay put."""
-    if not taken[i] and (seed == 0 or apart < near[i]):
-        near[i] = max(apart, 0.0)
-        labels[i] = seed
+def join_seed(labels, near, taken, apart, seed, c):
+    """Assign samples to cluster c if its seed is nearer than all earlier ones; seeds themselves stay put.
 
-
-@inline
-def settle_seed(labels, near, taken, i, seed):
-    """Assign a seed to its own cluster, and mark it so that it is not drawn again."""
-    taken[i] = True
-    near[i] = 0.0
-    labels[i] = seed
+    apart[i] is the dissimilarity of sample i and the seed, which is marked so that it is not drawn again.
+    """
+    for i in range(labels.size):
+        if not taken[i] and (c == 0 or apart[i] < near[i]):
+            near[i] = max(apart[i], 0.0)
+            labels[i] = c
+    taken[seed] = True
+    near[seed] = 0.0
+    labels[seed] = c

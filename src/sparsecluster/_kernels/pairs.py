@@ -7,14 +7,15 @@ import numpy as np
 from ._jit import inline, kernel
 from .moves import (
     LEAST_GAIN,
+    SURELY,
+    assign_to_nearest,
     best_move,
     carry_over,
     draw,
-    join_if_nearer,
+    fill_terms,
+    join_seed,
     mean_similarity,
-    nearest_cluster,
-    reassign,
-    settle_seed,
+    most_gain,
 )
 
 
@@ -25,12 +26,12 @@ def seed_pairs(similarity, uniforms):
     labels = np.zeros(n, np.int32)
     near = np.ones(n)
     taken = np.zeros(n, np.bool_)
+    apart = np.empty(n)
     for c in range(uniforms.size):
         seed = draw(near, uniforms[c], taken)
         for i in range(n):
-            apart = similarity[i, i] + similarity[seed, seed] - 2.0 * similarity[seed, i]
-            join_if_nearer(labels, near, taken, i, c, apart)
-        settle_seed(labels, near, taken, seed, c)
+            apart[i] = similarity[i, i] + similarity[seed, seed] - 2.0 * similarity[seed, i]
+        join_seed(labels, near, taken, apart, seed, c)
     return labels
 
 
@@ -80,25 +81,29 @@ def improve_pairs(similarity, labels, k, lloyd_passes, move_passes):
     link = np.empty((k, n))
     q = np.empty(k)
     sizes = np.empty(k)
-    before = np.empty(k)
+    own_link = np.empty(k)
     for lloyd_pass in range(lloyd_passes + 1):
         link_pairs(similarity, labels, link, q, sizes)
         if lloyd_pass == lloyd_passes:
             break
-        for c in range(k):
-            before[c] = sizes[c]
-        changed = 0
-        for i in range(n):
-            changed += reassign(labels, sizes, i, nearest_cluster(q, link[:, i], before, labels[i]))
-        if changed == 0:
+        if assign_to_nearest(labels, link.T, q, sizes) == 0:
             break
     tolerance = LEAST_GAIN * size_of_sums(similarity, q, sizes)
+    terms = np.empty((k, 4))
+    for c in range(k):
+        fill_terms(terms, q, sizes, c)
     for _ in range(move_passes):
         moved = 0
         for i in range(n):
-            there = best_move(q, link[:, i], similarity[i, i], sizes, labels[i], tolerance)
+            for c in range(k):
+                own_link[c] = link[c, i]
+            if not most_gain(terms, own_link, similarity[i, i], labels[i]) > SURELY * tolerance:
+                continue
+            there = best_move(q, own_link, similarity[i, i], sizes, labels[i], tolerance)
             if there != labels[i]:
                 relocate(similarity, labels, link, q, sizes, i, there)
+                for c in range(k):
+                    fill_terms(terms, q, sizes, c)
                 moved += 1
         if moved == 0:
             break

@@ -10,22 +10,20 @@ import numpy as np
 from ._jit import inline, kernel
 from .moves import (
     LEAST_GAIN,
+    SURELY,
+    assign_to_nearest,
     best_move,
     carry_over,
     draw,
-    join_if_nearer,
+    fill_terms,
+    join_seed,
     mean_similarity,
-    nearest_cluster,
-    reassign,
-    settle_seed,
 )
 
 # Number of samples whose inner products are computed together.
 BLOCK = 32
 # From this many columns on, sums are taken two at a time, and the last one follows from the others.
 WIDE = 32
-# A move whose gain is surely below this share of the tolerance need not be looked at; the rest is for rounding errors.
-SURELY = 0.5
 
 
 @inline
@@ -49,20 +47,19 @@ def weighted_norm(x, weights):
 @kernel
 def seed_rows(rows, weights, uniforms):
     """`seed_pairs` on rows."""
-    n = rows.shape[0]
+    n, width = rows.shape
     labels = np.zeros(n, np.int32)
     near = np.ones(n)
     taken = np.zeros(n, np.bool_)
+    apart = np.empty(n)
     for c in range(uniforms.size):
         seed = draw(near, uniforms[c], taken)
-        center = rows[seed]
         for i in range(n):
-            row = rows[i]
-            apart = 0.0
-            for a in range(row.size):
-                apart += weights[a] * (row[a] - center[a]) * (row[a] - center[a])
-            join_if_nearer(labels, near, taken, i, c, apart)
-        settle_seed(labels, near, taken, seed, c)
+            total = 0.0
+            for a in range(width):
+                total += weights[a] * (rows[i, a] - rows[seed, a]) * (rows[i, a] - rows[seed, a])
+            apart[i] = total
+        join_seed(labels, near, taken, apart, seed, c)
     return labels
 
 
@@ -146,16 +143,6 @@ def look_at(rows, sums, first, last, link, of_all, is_first):
 
 
 @inline
-def fill_terms(terms, q, sizes, c):
-    """What the gains of moves have in common: those of leaving cluster c and those of joining it."""
-    size = max(sizes[c], 1.0)
-    terms[c, 0] = 1.0 / max(sizes[c] - 1.0, 1.0)
-    terms[c, 1] = q[c] * terms[c, 0] - q[c] / size
-    terms[c, 2] = 1.0 / (sizes[c] + 1.0)
-    terms[c, 3] = q[c] * terms[c, 2] - q[c] / size
-
-
-@inline
 def may_gain(terms, link, own, lengths, moved, i, here, least):
     """Whether a move of sample i may gain more than `least`, given how far the sums have moved since link[i]."""
     leave = own[i] - 2.0 * (link[i, here] - moved[here] * lengths[i])
@@ -171,18 +158,12 @@ def improve_rows(rows, weights, labels, k, lloyd_passes, move_passes):
     """`improve_pairs` on rows: link[i, c] is the inner product of sample i with the weighted sum of cluster c."""
     n, width = rows.shape
     sums, q, sizes, link = np.empty((k, width)), np.empty(k), np.empty(k), np.empty((n, k))
-    before = np.empty(k)
     for lloyd_pass in range(lloyd_passes + 1):
         sum_rows(rows, weights, labels, sums, q, sizes)
         if lloyd_pass == lloyd_passes:
             break
         link_rows(rows, sums, k, 0, n, link)
-        for c in range(k):
-            before[c] = sizes[c]
-        changed = 0
-        for i in range(n):
-            changed += reassign(labels, sizes, i, nearest_cluster(q, link[i], before, labels[i]))
-        if changed == 0:
+        if assign_to_nearest(labels, link, q, sizes) == 0:
             break
     move_rows(rows, weights, labels, sums, q, sizes, link, move_passes)
     return mean_similarity(q, sizes)

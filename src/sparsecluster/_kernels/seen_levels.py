@@ -12,7 +12,7 @@ import numpy as np
 
 from ._jit import inline, kernel
 from .missing import seen_distance, settle_means, shift_sample, sum_seen, within_seen
-from .moves import LEAST_GAIN, draw, join_if_nearer, reassign, settle_seed
+from .moves import LEAST_GAIN, draw, join_seed, reassign
 
 
 @kernel
@@ -22,22 +22,23 @@ def seed_seen_levels(rows, weights, seen, levels, units, level_seen, shares, n_l
     labels = np.zeros(n, np.int32)
     near = np.ones(n)
     taken = np.zeros(n, np.bool_)
+    apart = np.empty(n)
     whole = weights.sum() + shares.sum()
     for c in range(uniforms.size):
         seed = draw(near, uniforms[c], taken)
         for i in range(n):
-            apart = 0.0
+            total = 0.0
             shared = 0.0
             for a in range(weights.size):
                 both = weights[a] * seen[i, a] * seen[seed, a]
-                apart += both * (rows[i, a] - rows[seed, a]) * (rows[i, a] - rows[seed, a])
+                total += both * (rows[i, a] - rows[seed, a]) * (rows[i, a] - rows[seed, a])
                 shared += both
             for a in range(units.size):
                 if level_seen[i, a] and level_seen[seed, a]:
-                    apart += units[a] if levels[i, a] != levels[seed, a] else 0.0
+                    total += units[a] if levels[i, a] != levels[seed, a] else 0.0
                     shared += shares[a]
-            join_if_nearer(labels, near, taken, i, c, apart * whole / shared if shared > 0.0 else 0.0)
-        settle_seed(labels, near, taken, seed, c)
+            apart[i] = total * whole / shared if shared > 0.0 else 0.0
+        join_seed(labels, near, taken, apart, seed, c)
     return labels
 
 

@@ -11,14 +11,12 @@ import numpy as np
 from ._jit import inline, kernel
 from .moves import (
     LEAST_GAIN,
+    assign_to_nearest,
     best_move,
     carry_over,
     draw,
-    join_if_nearer,
+    join_seed,
     mean_similarity,
-    nearest_cluster,
-    reassign,
-    settle_seed,
 )
 from .order import shuffle_columns
 
@@ -32,6 +30,7 @@ def seed_sparse(values, columns, starts, means, weights, uniforms):
     labels = np.zeros(n, np.int32)
     near = np.ones(n)
     taken = np.zeros(n, np.bool_)
+    apart = np.empty(n)
     center = np.zeros(means.size)
     # The last sample found to have a stored value in each column.
     last = np.full(means.size, -1)
@@ -40,19 +39,19 @@ def seed_sparse(values, columns, starts, means, weights, uniforms):
         for t in range(starts[seed], starts[seed + 1]):
             center[columns[t]] = values[t]
         for i in range(n):
-            apart = 0.0
+            total = 0.0
             for t in range(starts[i], starts[i + 1]):
                 a = columns[t]
-                apart += weights[a] * (values[t] - center[a]) * (values[t] - center[a])
+                total += weights[a] * (values[t] - center[a]) * (values[t] - center[a])
                 last[a] = i
             for t in range(starts[seed], starts[seed + 1]):
                 a = columns[t]
                 if last[a] != i:
-                    apart += weights[a] * values[t] * values[t]
-            join_if_nearer(labels, near, taken, i, c, apart)
+                    total += weights[a] * values[t] * values[t]
+            apart[i] = total
         for t in range(starts[seed], starts[seed + 1]):
             center[columns[t]] = 0.0
-        settle_seed(labels, near, taken, seed, c)
+        join_seed(labels, near, taken, apart, seed, c)
     return labels
 
 
@@ -112,15 +111,12 @@ def improve_sparse(values, columns, starts, means, weights, labels, k, lloyd_pas
     pull = np.empty(k)
     q = np.empty(k)
     sizes = np.empty(k)
-    link = np.empty(k)
+    link, links = np.empty(k), np.empty((n, k))
     sum_sparse(values, columns, starts, means, weights, labels, sums, pull, q, sizes)
     for _ in range(lloyd_passes):
-        before = sizes.copy()
-        changed = 0
         for i in range(n):
-            link_sparse(values, columns, starts, means, weights, i, sums, pull, before, link)
-            changed += reassign(labels, sizes, i, nearest_cluster(q, link, before, labels[i]))
-        if changed == 0:
+            link_sparse(values, columns, starts, means, weights, i, sums, pull, sizes, links[i])
+        if assign_to_nearest(labels, links, q, sizes) == 0:
             break
         sum_sparse(values, columns, starts, means, weights, labels, sums, pull, q, sizes)
     origin = 0.0
