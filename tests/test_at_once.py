@@ -8,7 +8,7 @@ import pytest
 from sparsecluster import SASClustering
 from sparsecluster._clusterers.kmeans import HillClimb, KMeans
 from sparsecluster._kernels.climbs import exchange_columns
-from sparsecluster._kernels.nulls import add_products, change_subset
+from sparsecluster._kernels.nulls import NARROW, add_products, change_subset
 from sparsecluster._kernels.rows import BLOCK, WIDE, improve_rows
 from sparsecluster._kernels.select import largest, raise_envelope
 from sparsecluster._search.climb import Problem, climb
@@ -165,15 +165,17 @@ def test_columns_are_exchanged_one_for_one():
         np.testing.assert_array_equal(rows, table[:, held])
 
 
+@pytest.mark.parametrize("width", [1, 4, 7, NARROW, NARROW + 3])
 @pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 9])
-def test_inner_products_follow_the_columns(n):
+def test_inner_products_follow_the_columns(n, width):
     rng = np.random.default_rng(n)
-    rows, others = rng.standard_normal((n, 7)), rng.standard_normal((n, 3))
+    rows, others = rng.standard_normal((n, width)), rng.standard_normal((n, 3))
     gram = np.zeros((n, n))
     add_products(rows, 1.0, gram)
     add_products(others, 1.0, gram)
     add_products(rows, -1.0, gram)
     np.testing.assert_allclose(gram, others @ others.T, atol=1e-13)
+    np.testing.assert_array_equal(gram, gram.T)
 
 
 def test_columns_that_join_and_leave_a_subset():

@@ -11,11 +11,34 @@ from .pairs import improve_pairs, seed_pairs
 from .rows import improve_rows, seed_rows
 from .select import take_columns
 
+# Inner products of fewer columns than this are added column by column.
+NARROW = 24
+
+
+@inline
+def add_few_products(rows, sign, gram):
+    """`add_products` of a few columns: loops go over the samples, because sums over few columns are slow."""
+    n, width = rows.shape
+    columns = np.zeros((4, n))
+    x0, x1, x2, x3 = columns[0], columns[1], columns[2], columns[3]
+    # Four columns at a time, so that the matrix is read and written a quarter as often. The last ones may be zero.
+    for first in range(0, width, 4):
+        for i in range(n):
+            for a in range(4):
+                columns[a, i] = rows[i, first + a] if first + a < width else 0.0
+        for i in range(n):
+            row, y0, y1, y2, y3 = gram[i], sign * x0[i], sign * x1[i], sign * x2[i], sign * x3[i]
+            for j in range(n):
+                row[j] += (y0 * x0[j] + y1 * x1[j]) + (y2 * x2[j] + y3 * x3[j])
+
 
 @kernel
 def add_products(rows, sign, gram):
     """Add the inner products of all rows, or subtract them if the sign is -1, to a symmetric matrix."""
     n, width = rows.shape
+    if width < NARROW:
+        add_few_products(rows, sign, gram)
+        return
     # Four rows at a time, so that the others are read a quarter as often. The last ones may be repeated.
     for first in range(0, n, 4):
         i1, i2, i3 = min(first + 1, n - 1), min(first + 2, n - 1), min(first + 3, n - 1)
