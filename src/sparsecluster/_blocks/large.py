@@ -121,7 +121,7 @@ def sample_reading(reading: Reading, rows: Any, k: int) -> Reading | None:
         groups = np.arange(reading.n_columns) if whole.groups is None else whole.groups
         source = SparseSource(by_column(rows), every, whole.columns, whole.standardize, groups)
     else:
-        has_missing = whole.has_missing and bool(np.isnan(rows[:, whole.columns]).any())
+        has_missing = bool(np.isnan(rows[:, whole.columns]).any())
         kinds = tuple(kinds_of(whole, reading.n_columns))
         source = TableSource(
             ColumnTable(rows, kinds), whole.groups, every, whole.columns, whole.standardize, has_missing
