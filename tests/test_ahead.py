@@ -6,9 +6,8 @@ import sys
 
 import pytest
 
-from benchmarks.cold import COMPILED_HERE
+from benchmarks.cold import COMPILED_HERE, FIT
 from sparsecluster._kernels import _ahead
-from tests.test_cold_start import FIT
 from tools.compile_kernels import compile_into
 
 # Two columns of a table; then how often the kernel was found and how often it was compiled.
