@@ -83,6 +83,10 @@ class Clusterer(ABC):
         """The labels of `count` calls of `cluster`, each with one fresh start."""
         return [self.cluster(features, subset, n_clusters, rng) for _ in range(count)]
 
+    def is_compiled(self, features: Features) -> bool:
+        """Whether climbs of these features in compiled code cluster as this clusterer does."""
+        return False
+
     @abstractmethod
     def solve(self, task: Task) -> Labels:
         """Return the labels, as described in `cluster`."""

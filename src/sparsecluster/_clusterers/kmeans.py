@@ -7,7 +7,7 @@ from typing import Any, Literal
 import numpy as np
 
 from .._features.features import Coordinates, Features, Pairs, Rows, SeenRows, SparseRows
-from .._features.levels import LevelRows, SeenLevelRows
+from .._features.levels import SeenLevelRows
 from .._kernels.level_rows import improve_levels, seed_levels
 from .._kernels.missing import improve_seen, seed_seen
 from .._kernels.moves import LLOYD_PASSES, MOVE_PASSES, SAME
@@ -15,6 +15,7 @@ from .._kernels.pairs import improve_pairs, seed_pairs
 from .._kernels.rows import improve_rows, seed_rows
 from .._kernels.seen_levels import improve_seen_levels, seed_seen_levels
 from .._kernels.sparse import improve_sparse, seed_sparse
+from .._kernels.views import LevelRows
 from .._utils.arrays import Labels, Subset
 from .clusterer import Clusterer, Needs, Task
 
@@ -74,6 +75,9 @@ class KMeans(Clusterer):
         data = seen_as(self._form_of(features, subset, n_clusters, count), features, subset)
         return [kmeans(data, n_clusters, rng) for _ in range(count)]
 
+    def is_compiled(self, features: Features) -> bool:
+        return self.form is None and features.has_rows
+
     def _form_of(self, features: Features, subset: Subset, k: int, n_starts: int, is_warm: bool = False) -> Form:
         if self.form is not None:
             return self.form
@@ -92,6 +96,9 @@ class HillClimb(KMeans):
 
     def __init__(self) -> None:
         super().__init__("pairs")
+
+    def is_compiled(self, features: Features) -> bool:
+        return not features.has_rows
 
 
 def kmeans(

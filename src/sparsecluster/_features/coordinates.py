@@ -12,15 +12,18 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
+from .._kernels.kinds import Categories, Incomplete
 from .._kernels.missing import seen_scores
 from .._kernels.objective import between_scores
 from .._kernels.order import shuffle_columns
 from .._kernels.select import take_columns
+from .._kernels.views import LevelRows
 from .._utils.arrays import Floats, Labels, Mask, Subset
 from .alone import level_labels, level_score, pairs_labels, runs_labels, runs_within
 from .features import Features, Pairs, Rows, SeenRows, quadratic_sums
-from .levels import LevelRows, Levels, SeenLevelRows, columns_of
+from .levels import Levels, SeenLevelRows, columns_of
 from .likelihood import Likelihood, multinomial
+from .numeric import LARGE_VALUES, SUMS_SHARE
 from .units import Flags, counted_totals, explained_share, has_two_values
 
 
@@ -152,6 +155,18 @@ class CoordinateFeatures(Features):
         else:
             by_column = seen_scores(self.table, self.seen, self._columns, labels, n_clusters)
         return self._of_both(by_column * self._part, by_code)
+
+    def climbing(self, n_clusters: int, size: int) -> Categories | Incomplete | None:
+        coded, is_single = self.coded, self.starts[-1] == self.plain.size
+        is_small = n_clusters <= SUMS_SHARE * self.n_samples and self.n_samples * size < LARGE_VALUES
+        if not (is_single and is_small) or (self.seen is not None and self.of_codes.size):
+            return None
+        if self.seen is not None:
+            return Incomplete(self.table, self.seen, self._columns, self._part)
+        by_column, places = (self.table, self._columns, self._part), (self.is_coded, self.places)
+        scales = coded.units, self.shares[self.of_codes]
+        by_code = coded.codes, coded.starts, coded.one, coded.observed
+        return Categories(*by_column, *places, *scales, *by_code, *coded.last(n_clusters))
 
     def likelihood(self, labels: Labels, n_clusters: int, members: Any = 1) -> Likelihood:
         found = super().likelihood(labels, n_clusters, members)

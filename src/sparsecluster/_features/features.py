@@ -8,36 +8,11 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 import numpy.typing as npt
 
+from .._kernels.views import Pairs as Pairs
+from .._kernels.views import Rows as Rows
+from .._kernels.views import SeenRows as SeenRows
 from .._utils.arrays import Floats, Labels, Mask, Subset, Table
 from .likelihood import Likelihood, gaussian
-
-
-class Pairs(NamedTuple):
-    """Similarity A of all pairs of samples, of shape (n_samples, n_samples).
-
-    The dissimilarity of two samples is A_ii + A_jj - 2 A_ij, and the within of a clustering is
-    trace(A) - sum_k (1/|C_k|) sum_{i,j in C_k} A_ij.
-    """
-
-    similarity: Floats
-
-
-class Rows(NamedTuple):
-    """Coordinates of the samples, of shape (n_samples, q); weights[a] multiplies squared differences in column a."""
-
-    table: Table
-    weights: Floats
-
-
-class SeenRows(NamedTuple):
-    """Coordinates with missing values: `seen`, of shape (n_samples, q), is 1 where a value is observed and 0 elsewhere.
-
-    Missing values are stored as 0, which is the mean of the observed values of each column.
-    """
-
-    table: Floats
-    weights: Floats
-    seen: Mask
 
 
 class SparseRows(NamedTuple):
@@ -103,6 +78,10 @@ class Features(ABC):
     @abstractmethod
     def scores(self, labels: Labels, n_clusters: int) -> Floats:
         """Score of every feature for the clustering given by `labels`; ndarray of shape (n_features,)."""
+
+    def climbing(self, n_clusters: int, size: int) -> Any:
+        """What climbs in compiled code need, one of the `kinds`; None if there are none up to this size of subsets."""
+        return None
 
     def explained(self, labels: Labels, n_clusters: int) -> Floats:
         """T_a - Delta_a[C] of every feature, of shape (n_features,), as it counts in `pairs` and `rows`."""

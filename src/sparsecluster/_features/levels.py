@@ -9,23 +9,12 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 import numpy.typing as npt
 
-from .._kernels.counts import add_matches, add_seen_levels, numbered_levels, updated_squares
+from .._kernels.counts import add_matches, add_seen_levels, level_scores, numbered_levels, updated_squares
 from .._kernels.matrices import mirror
 from .._kernels.order import shuffle_columns
 from .._kernels.select import take_columns
 from .._utils.arrays import Floats, Labels, Mask, Subset
 from .last import Last
-
-
-class LevelRows(NamedTuple):
-    """Coordinates beside categories, as in the kernels of `level_rows`."""
-
-    table: Floats
-    weights: Floats
-    levels: npt.NDArray[np.uint32]
-    units: Floats
-    center: float
-    n_levels: int
 
 
 class SeenLevelRows(NamedTuple):
@@ -68,26 +57,26 @@ class Levels:
         self.units = np.ones(self.n_levels.size)
         self._last = Last()
         # sum_l n_l^2 / n with all samples in one cluster.
-        self._one = self._squares(np.zeros(len(codes), np.int32), 1)
+        self.one = updated_squares(self.codes, self.starts, np.zeros(len(codes), np.int32), *self.last(1))
 
     @property
     def total(self) -> Floats:
         """T_a of every category before it is multiplied by its unit: half of n - sum_l n_l^2 / n."""
-        return (self.observed - self._one) / 2
+        return (self.observed - self.one) / 2
 
-    def _squares(self, labels: Labels, n_clusters: int) -> Floats:
+    def last(self, n_clusters: int) -> tuple[Any, ...]:
+        """The labels that were scored last, and their counts; at first, no sample has a label."""
         last = self._last
         if last.state is None or len(last.state[1]) != n_clusters:
             shapes = (int(self.starts[-1]), self.units.size, self.units.size)
             counts = [np.zeros((n_clusters, width), np.int64) for width in shapes]
-            # No sample has had a label yet.
             last.state = np.full(len(self.codes), -1, np.int32), *counts
-        return updated_squares(self.codes, self.starts, labels, *last.state)
+        return tuple(last.state)
 
     def scores(self, labels: Labels, n_clusters: int) -> Floats:
         """1 - Delta_a[C] / T_a of every category over the observed samples."""
-        between, whole = self._squares(labels, n_clusters) - self._one, self.observed - self._one
-        return np.clip(np.divide(between, whole, out=np.zeros(whole.size), where=whole > 0), 0.0, 1.0)
+        of_all = self.codes, self.starts, self.one, self.observed
+        return level_scores(*of_all, labels, *self.last(n_clusters))
 
     def counts(self) -> npt.NDArray[np.int64]:
         """The number of samples with each level, of shape (n_categories, most levels), filled up with zeros."""
@@ -121,7 +110,7 @@ class Levels:
 
     def center(self, chosen: Subset, units: Floats) -> float:
         """n times the squared norm of the mean of indicator columns whose squared distance is twice the units."""
-        return float(units @ self._one[chosen]) / 2
+        return float(units @ self.one[chosen]) / 2
 
     @property
     def widths(self) -> Subset:

@@ -7,12 +7,14 @@ from typing import Self
 
 import numpy as np
 
+from .._kernels.kinds import Distances
 from .._kernels.manhattan import distance_within, sum_distances, sum_seen_distances
 from .._kernels.order import shuffle_columns
 from .._kernels.select import take_columns
 from .._utils.arrays import Floats, Labels, Subset
 from .alone import DISTANCES, runs_labels, runs_within
 from .features import Features
+from .numeric import LARGE_VALUES
 from .units import counted_totals, has_two_values, power_of_two
 
 
@@ -63,6 +65,11 @@ class ManhattanFeatures(Features):
 
     def scores(self, labels: Labels, n_clusters: int) -> Floats:
         return self._explained(self._within(labels, n_clusters))
+
+    def climbing(self, n_clusters: int, size: int) -> Distances | None:
+        if self.has_missing or self.n_samples * max(self.n_samples, size) >= LARGE_VALUES:
+            return None
+        return Distances(self.table, self.total, self.shares, self.sorted, self.order, self.counts)
 
     def seen_pairs(self, subset: Subset, weights: Floats | None = None) -> tuple[Floats, Floats | None]:
         rows, shares = take_columns(self.table, subset), self.shares[subset]

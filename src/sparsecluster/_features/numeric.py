@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .._kernels.alternation import alternate_rows
-from .._kernels.climbs import sweep_rows
+from .._kernels.kinds import Numbers
 from .._kernels.nulls import null_objectives_pairs, null_objectives_rows
 from .._kernels.objective import between_scores
 from .._kernels.order import shuffle_columns
@@ -36,8 +36,6 @@ LARGE_VALUES = 2**22
 SAME_TOTAL = 1e-9
 # With more clusters than this share of the samples, their sums would take too much memory to be kept.
 SUMS_SHARE = 0.1
-
-NO_UNIFORMS = np.empty(0)
 
 
 class Scaling(NamedTuple):
@@ -185,26 +183,10 @@ class NumericFeatures(Features):
         """Whether there are compiled climbs: cluster sums can be kept, and copies of the chosen columns are small."""
         return n_clusters <= SUMS_SHARE * self.n_samples and self.n_samples * size < LARGE_VALUES
 
-    def climb(self, labels: Labels, n_clusters: int, size: int, max_iter: int) -> tuple[Floats, Subset, Floats]:
-        """Algorithm 1 in one call: scores, subset and history; see `climb_rows`."""
-        history = np.empty((max_iter, 3))
-        _, scores, subset, done = self._sweep(labels, n_clusters, np.array([size]), 0, NO_UNIFORMS, history)
-        return scores[0], subset, history[:done]
-
-    def sweep(
-        self, labels: Labels, n_clusters: int, sizes: Subset, most_kicked: int, max_iter: int, uniforms: Floats
-    ) -> tuple[npt.NDArray[np.int32], Floats]:
-        """Climbs at several sizes in one call: labels and scores; see `sweep_rows`."""
-        return self._sweep(labels, n_clusters, sizes, most_kicked, uniforms, np.empty((max_iter, 3)))[:2]
-
-    def _sweep(
-        self, labels: Labels, n_clusters: int, sizes: Subset, most_kicked: int, uniforms: Floats, history: Floats
-    ) -> tuple[npt.NDArray[np.int32], Floats, Subset, int]:
-        of_table, state = (self.table, self.total, self.of_all), self._sums(n_clusters)
-        found: tuple[npt.NDArray[np.int32], Floats, Subset, int] = sweep_rows(
-            *of_table, labels, sizes, most_kicked, uniforms, history, *state
-        )
-        return found
+    def climbing(self, n_clusters: int, size: int) -> Numbers | None:
+        if not self.can_climb(n_clusters, size):
+            return None
+        return Numbers(self.table, self.total, self.of_all, *self._sums(n_clusters))
 
     def alternate(self, labels: Labels, n_clusters: int, bound: float, max_iter: int) -> tuple[Floats, Floats]:
         """The alternation of Sparse K-means in one call; see `alternate_rows`."""

@@ -6,13 +6,14 @@ import atexit
 import shutil
 import tempfile
 from collections.abc import Callable
-from functools import cache
+from functools import cache, singledispatch
 from typing import Any, TypeVar
 
 import numba
 from numba.core import event
 from numba.core.dispatcher import Dispatcher
 from numba.core.types.misc import unliteral
+from numba.extending import overload
 
 from .._utils.progress import is_watched, whisper
 from ._ahead import KernelCache
@@ -71,6 +72,18 @@ def _private_folder() -> str:
 def inline(function: F) -> F:
     """Compile `function` into each of the kernels that call it."""
     return numba.njit(nogil=True, error_model="numpy", fastmath=FAST_SUMS, inline="always")(function)
+
+
+def by_kind(function: F) -> Any:
+    """A function with a version for each kind of data, which is the class of its first argument, a named tuple.
+
+    Versions are added by `register(kind)`. A kernel that calls the function is compiled with the version for its own
+    arguments, so that what is the same for all kinds is written once, and is as fast as if it were written for each.
+    """
+    chosen = singledispatch(function)
+    options = {"nogil": True, "error_model": "numpy", "fastmath": FAST_SUMS}
+    overload(chosen, jit_options=options, strict=False)(lambda *types: chosen.dispatch(types[0].instance_class))
+    return chosen
 
 
 class _SayOnce(event.Listener):

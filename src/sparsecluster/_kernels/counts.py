@@ -70,6 +70,19 @@ def updated_squares(codes, starts, labels, old, counts, squares, seen):
 
 
 @kernel
+def level_scores(codes, starts, one, observed, labels, old, counts, squares, seen):
+    """1 - Delta_a[C] / T_a of every feature over its observed samples, from the counts of `old` labels.
+
+    `one` is the sum of `updated_squares` with all samples in one cluster, and `observed` the numbers of samples.
+    """
+    scores = updated_squares(codes, starts, labels, old, counts, squares, seen)
+    for a in range(scores.size):
+        between, whole = scores[a] - one[a], observed[a] - one[a]
+        scores[a] = min(max(between / whole, 0.0), 1.0) if whole > 0.0 else 0.0
+    return scores
+
+
+@kernel
 def add_matches(codes, weights, total):
     """total[i, j] += sum of the weights of the features in which samples i and j <= i have the same level."""
     for i in range(codes.shape[0]):

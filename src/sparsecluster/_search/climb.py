@@ -7,15 +7,16 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._clusterers.clusterer import Clusterer
-from .._clusterers.kmeans import KMeans
 from .._features.features import Features
 from .._features.numeric import NumericFeatures
-from .._kernels.climbs import LEAST_RISE
+from .._kernels.climbs import LEAST_RISE, sweep_on
 from .._kernels.select import largest
 from .._utils.arrays import Floats, Labels, Subset
 
 # A gain below this share of the objective is a rounding error.
 LEAST_GAIN = LEAST_RISE
+
+NO_UNIFORMS = np.empty(0)
 
 
 class Problem(NamedTuple):
@@ -48,21 +49,26 @@ class Problem(NamedTuple):
 
     def at_once(self, labels: Labels, size: int) -> Climb | None:
         """The result of `climb` in one call, or None if there is no compiled code for these features."""
-        plain = self.plain(size)
-        if plain is None:
+        data = self.compiled(size)
+        if data is None:
             return None
-        own = labels.astype(np.int32)
-        scores, subset, history = plain.climb(own, self.n_clusters, size, self.max_iter)
-        steps = tuple(Step(value, int(moved), int(changed)) for value, moved, changed in history.tolist())
-        return Climb(own, scores, subset, steps[-1].objective, steps)
+        own, history = labels.astype(np.int32), np.empty((self.max_iter, 3))
+        _, scores, subset, done = sweep_on(data, own, self.n_clusters, np.array([size]), 0, NO_UNIFORMS, history)
+        steps = tuple(Step(value, int(moved), int(changed)) for value, moved, changed in history[:done].tolist())
+        return Climb(own, scores[0], subset, steps[-1].objective, steps)
+
+    def compiled(self, size: int) -> Any:
+        """What climbs in compiled code need of the features, at sizes up to `size`; None if there are none for them."""
+        if not self.clusterer.is_compiled(self.features):
+            return None
+        return self.features.climbing(self.n_clusters, size)
 
     def plain(self, size: int = 0) -> NumericFeatures | None:
         """The features if they are numbers, clustered by K-means, for which there are climbs in compiled code."""
-        is_kmeans = type(self.clusterer) is KMeans and self.clusterer.form is None
         features = self.features
-        if not (is_kmeans and isinstance(features, NumericFeatures) and features.can_climb(self.n_clusters, size)):
+        if not (isinstance(features, NumericFeatures) and self.clusterer.is_compiled(features)):
             return None
-        return features
+        return features if features.can_climb(self.n_clusters, size) else None
 
     def is_same(self, new: Labels, old: Labels) -> bool:
         """Whether a step has changed nothing."""

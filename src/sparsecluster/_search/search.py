@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from .._features.numeric import NumericFeatures
+from .._kernels.climbs import sweep_on
 from .._kernels.select import descending, raise_envelope
 from .._utils.arrays import Floats, Labels, Subset
 from .._utils.parallel import ONE_THREAD, Workers
@@ -219,10 +219,10 @@ def sweep(problem: Problem, labels: Labels, sizes: Sequence[int], rng: np.random
     """Climb at each of `sizes` in turn, from the best labels of the previous size, with a kick at the smaller sizes."""
     most_kicked = max(KICK_ALWAYS, int(KICK_SHARE * problem.features.n_features))
     for part in parts(problem, sizes):
-        plain = problem.plain(max(part))
-        if plain is not None:
+        data = problem.compiled(max(part))
+        if data is not None:
             labels = labels.astype(np.int32)
-            yield from sweep_at_once(problem, plain, labels, part, most_kicked, rng)
+            yield from sweep_at_once(problem, data, labels, part, most_kicked, rng)
             continue
         for size in part:
             found = [climb(problem, labels, size, rng)]
@@ -235,7 +235,7 @@ def sweep(problem: Problem, labels: Labels, sizes: Sequence[int], rng: np.random
 
 def sweep_at_once(
     problem: Problem,
-    plain: NumericFeatures,
+    data: Any,
     labels: Labels,
     sizes: Sequence[int],
     most_kicked: int,
@@ -244,8 +244,8 @@ def sweep_at_once(
     """The climbs of a sweep in one call of compiled code. `labels` become those from which to go on."""
     k = problem.n_clusters
     uniforms = rng.random(sum(size + k for size in sizes if size <= most_kicked))
-    found = plain.sweep(labels, k, np.array(sizes), most_kicked, problem.max_iter, uniforms)
-    yield from map(Found, *found)
+    found = sweep_on(data, labels, k, np.array(sizes), most_kicked, uniforms, np.empty((problem.max_iter, 3)))
+    yield from map(Found, *found[:2])
 
 
 def parts(problem: Problem, sizes: Sequence[int]) -> Iterator[Sequence[int]]:
