@@ -137,3 +137,25 @@ def sweep_on(data, labels, k, sizes, most_kicked, uniforms, history):
         for i in range(labels.size):
             own[i] = labels[i]
     return all_labels, all_scores, subset, done
+
+
+@kernel
+def path_on(data, labels, k, sizes, most_kicked, uniforms, history):
+    """The climbs of `_search.search.search_sizes` with a single shrinking path: returns the scores of all of them.
+
+    The first climb is at size 1, from `labels`. The sweep over `sizes` begins with a clustering by all features, which
+    uses the first k of the random numbers.
+    """
+    alone = sweep_on(data, labels, k, np.ones(1, np.intp), 0, uniforms, history)[1]
+    p = alone.shape[1]
+    every = np.arange(p)
+    view = view_of(data, every, every, empty_view(data, p))
+    fresh = seeded(view, uniforms[:k])
+    improve(view, fresh, k, LLOYD_PASSES)
+    swept = sweep_on(data, fresh, k, sizes, most_kicked, uniforms[k:], history)[1]
+    scores = np.empty((1 + len(swept), p))
+    for a in range(p):
+        scores[0, a] = alone[0, a]
+        for j in range(len(swept)):
+            scores[1 + j, a] = swept[j, a]
+    return scores

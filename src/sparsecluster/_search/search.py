@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from .._kernels.climbs import sweep_on
+from .._kernels.climbs import path_on, sweep_on
 from .._kernels.select import descending, raise_envelope
 from .._utils.arrays import Floats, Labels, Subset
 from .._utils.parallel import ONE_THREAD, Workers
@@ -217,7 +217,7 @@ class Envelope:
 
 def sweep(problem: Problem, labels: Labels, sizes: Sequence[int], rng: np.random.Generator) -> Iterator[Found]:
     """Climb at each of `sizes` in turn, from the best labels of the previous size, with a kick at the smaller sizes."""
-    most_kicked = max(KICK_ALWAYS, int(KICK_SHARE * problem.features.n_features))
+    most_kicked = largest_kicked(problem)
     for part in parts(problem, sizes):
         data = problem.compiled(max(part))
         if data is not None:
@@ -243,9 +243,19 @@ def sweep_at_once(
 ) -> Iterator[Found]:
     """The climbs of a sweep in one call of compiled code. `labels` become those from which to go on."""
     k = problem.n_clusters
-    uniforms = rng.random(sum(size + k for size in sizes if size <= most_kicked))
+    uniforms = rng.random(kick_numbers(sizes, most_kicked, k))
     found = sweep_on(data, labels, k, np.array(sizes), most_kicked, uniforms, np.empty((problem.max_iter, 3)))
     yield from map(Found, *found[:2])
+
+
+def largest_kicked(problem: Problem) -> int:
+    """The largest size at which a sweep kicks."""
+    return max(KICK_ALWAYS, int(KICK_SHARE * problem.features.n_features))
+
+
+def kick_numbers(sizes: Sequence[int], most_kicked: int, n_clusters: int) -> int:
+    """How many random numbers the kicks of a sweep use."""
+    return sum(size + n_clusters for size in sizes if size <= most_kicked)
 
 
 def parts(problem: Problem, sizes: Sequence[int]) -> Iterator[Sequence[int]]:
@@ -318,6 +328,24 @@ def search_sizes(
         if n_init == "auto" and gain < LEAST_ROUND_GAIN:
             break
     return envelope
+
+
+def shrinking_objective(problem: Problem, rng: np.random.Generator) -> Floats:
+    """The best objective of every size that `search_sizes` finds with init="shrinking" and n_init=1.
+
+    The result is the same, but where there are climbs in compiled code, it takes two calls instead of many.
+    """
+    p, k = problem.features.n_features, problem.n_clusters
+    sizes, most_kicked, data = ladder(p), largest_kicked(problem), problem.compiled(p)
+    if data is None or len(list(parts(problem, sizes))) > 1:
+        return search_sizes(problem, rng, init="shrinking", n_init=1).objective
+    labels = coordinate_start(problem, 1, rng).astype(np.int32)
+    uniforms = rng.spawn(1)[0].random(k + kick_numbers(sizes, most_kicked, k))
+    ranked = path_on(data, labels, k, np.array(sizes), most_kicked, uniforms, np.empty((problem.max_iter, 3)))
+    ranked.sort(axis=1)
+    envelope = Envelope.of_none(p)
+    raise_envelope(envelope.objective, envelope._owner, ranked, 0, SAME)
+    return envelope.objective
 
 
 def refine(problem: Problem, envelope: Envelope, rng: np.random.Generator) -> None:

@@ -13,7 +13,7 @@ from .._utils.parallel import ONE_THREAD, Workers
 from .bic import bic_values
 from .climb import Problem
 from .curve import GapKind, Rule, TuningCurve, copy_seeds, gap_curve, on_copies
-from .search import Envelope, NInit, refine, search_size, search_sizes
+from .search import Envelope, NInit, refine, search_size, search_sizes, shrinking_objective
 from .starts import ladder
 
 Search = Literal["path", "grid", "golden"]
@@ -133,7 +133,10 @@ def path_reference(
 def path_objective(problem: Problem, rng: np.random.Generator, effort: Effort = USUAL_EFFORT) -> Floats:
     """The best objective of every size, with the effort that is made for a permuted copy."""
     init = "shrinking" if effort.init == "auto" else effort.init
-    return search_sizes(problem, rng, init=init, n_init=max(1, effort.starts(COPY_PATHS))).objective
+    n_init = max(1, effort.starts(COPY_PATHS))
+    if (init, n_init) == ("shrinking", 1):
+        return shrinking_objective(problem, rng)
+    return search_sizes(problem, rng, init=init, n_init=n_init).objective
 
 
 class NestedSubsets:
