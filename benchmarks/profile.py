@@ -26,7 +26,8 @@ MOST_TUNED = 10_000_000
 ENOUGH = 15.0
 ABOUT = """CPU time of one fit of `SASClustering` with all defaults, three groups, mu = 0.7, seed 0, one thread,
 compiled kernels: milliseconds, and their share of the fit in parentheses. Every compiled function that is entered from
-Python is timed, and so are a few steps outside kernels, such as the product of the BLAS that is a Gram matrix.
+Python is timed, and so are a few steps outside kernels, such as the product of the BLAS that is a Gram matrix. Whole
+climbs, which are one call, consist of K-means, scores and selection; what these take elsewhere has columns of its own.
 
 The second column is a fit without timers, and Python between kernels is what the other columns leave of it. Fits with
 and without timers are run in turn, {repeats} times, or less often if they take more than {enough:.0f} s together, and

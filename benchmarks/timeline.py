@@ -19,15 +19,17 @@ from sparsecluster import SASClustering
 from sparsecluster._features import numeric
 
 clock = time.process_time_ns
-UNIVARIATE, KMEANS, SCORES, SELECTION = "univariate", "K-means", "scores", "selection"
+CLIMBS, UNIVARIATE, KMEANS = "whole climbs", "univariate", "K-means"
+SCORES, SELECTION = "scores", "selection"
 COPIES, READING, GRAM, OTHER = "copies (shuffle)", "reading and arranging", "Gram", "other kernels"
 PYTHON = "Python between kernels"
 # How the name of a step ends, of which only the time outside kernels is counted.
 OUTSIDE = ", outside kernels"
-COLUMNS = (UNIVARIATE, KMEANS, SCORES, SELECTION, COPIES, READING, GRAM, OTHER, PYTHON)
+COLUMNS = (CLIMBS, UNIVARIATE, KMEANS, SCORES, SELECTION, COPIES, READING, GRAM, OTHER, PYTHON)
 # The column of a kernel: by its name or else by its file. All others are "other kernels".
 BY_NAME = {"shuffle_columns": COPIES, "arranged": READING, "scale_columns": READING, "take_columns": KMEANS}
 BY_FILE = {
+    "climbs": CLIMBS,
     "univariate": UNIVARIATE,
     "rows": KMEANS,
     "pairs": KMEANS,

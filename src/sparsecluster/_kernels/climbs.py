@@ -50,8 +50,8 @@ def exchange(chosen, p, held, is_filled):
 
 
 @inline
-def climb_on(data, labels, k, size, history):
-    """Algorithm 1 from `labels`, which become those at its end.
+def climb_on(data, labels, known, k, size, history):
+    """Algorithm 1 from `labels`, which become those at its end; `known` are their scores, or empty.
 
     Fills a row of `history` for each iteration: the objective, and the numbers of samples that moved and of features
     that changed. Returns the scores, the subset, and the number of iterations.
@@ -61,7 +61,7 @@ def climb_on(data, labels, k, size, history):
     done, moved = 0, 0
     while True:
         # Step 2: keeping C fixed, S <- argmin over |S| = s of Delta_S[C].
-        new_scores = scores_of(data, new, k)
+        new_scores = known if done == 0 and known.size > 0 else scores_of(data, new, k)
         new_subset = largest(new_scores, size)
         objective = sum_of(new_scores, new_subset)
         if done > 0 and objective <= history[done - 1, 0] * (1.0 + LEAST_RISE):
@@ -116,20 +116,22 @@ def sweep_on(data, labels, k, sizes, most_kicked, uniforms, history):
     for j in range(sizes.size):
         count += sizes[j] <= most_kicked
     all_labels, all_scores = np.empty((count, labels.size), np.int32), np.empty((0, 0))
-    own, subset = labels.copy(), np.empty(0, np.intp)
-    used, filled, done, most = 0, 0, 0, 0.0
+    own, subset, unknown = labels.copy(), np.empty(0, np.intp), np.empty(0)
+    used, filled, done, best, most = 0, 0, 0, 0, 0.0
     for size in sizes:
         for attempt in range(2 if size <= most_kicked else 1):
             if attempt == 1:
                 kick_on(data, subset, k, uniforms[used : used + size + k], own)
                 used += size + k
-            scores, subset, done = climb_on(data, own, k, size, history)
+            # A climb begins where the best one at the size before has ended.
+            known = all_scores[best] if filled > 0 and attempt == 0 else unknown
+            scores, subset, done = climb_on(data, own, known, k, size, history)
             if filled == 0:
                 all_scores = np.empty((count, scores.size))
             for a in range(scores.size):
                 all_scores[filled, a] = scores[a]
             is_best = attempt == 0 or history[done - 1, 0] > most * (1.0 + LEAST_RISE)
-            most = history[done - 1, 0]
+            best, most = filled if is_best else best, history[done - 1, 0]
             for i in range(labels.size):
                 all_labels[filled, i] = own[i]
                 labels[i] = own[i] if is_best else labels[i]
