@@ -18,6 +18,19 @@ def indicators(codes: np.ndarray, units: np.ndarray) -> tuple[np.ndarray, np.nda
     return np.concatenate(columns, axis=1), np.concatenate(masks, axis=1)
 
 
+def level_scores(codes: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    """1 - Delta_a / T_a of every category over its observed samples, from all pairs of samples."""
+    scores = np.zeros(codes.shape[1])
+    for a, own in enumerate(codes.T):
+        withins = []
+        for groups in (np.zeros_like(labels), labels):
+            members = [own[(own >= 0) & (groups == c)] for c in np.unique(groups)]
+            apart = [(each[:, None] != each[None, :]).sum() / 2 / each.size for each in members if each.size]
+            withins.append(sum(apart))
+        scores[a] = 1.0 - withins[1] / withins[0] if withins[0] > 0 else 0.0
+    return scores
+
+
 def level_squares(codes: np.ndarray, labels: np.ndarray) -> np.ndarray:
     """sum_k (1/n_k) sum_l n_kl^2 of every feature, over the samples whose level is seen."""
     squares = []

@@ -7,7 +7,11 @@ import pytest
 
 from sparsecluster import SASClustering
 from sparsecluster._clusterers.kmeans import HillClimb, KMeans
-from sparsecluster._kernels.climbs import exchange_columns
+from sparsecluster._features.coordinates import CoordinateFeatures, level_block, number_block
+from sparsecluster._features.manhattan import ManhattanFeatures
+from sparsecluster._features.numeric import LARGE_VALUES
+from sparsecluster._kernels.climbs import exchange
+from sparsecluster._kernels.kinds import Categories, Distances, Incomplete, Numbers
 from sparsecluster._kernels.nulls import NARROW, add_products, change_subset
 from sparsecluster._kernels.rows import BLOCK, WIDE, improve_rows
 from sparsecluster._kernels.select import largest, raise_envelope
@@ -20,26 +24,63 @@ from sparsecluster.datasets import shifted_groups
 from tests import naive
 
 PLAIN = "sparsecluster._search.climb.Problem.plain"
+COMPILED = "sparsecluster._search.climb.Problem.compiled"
 
 
 def table_of(seed, n=60, p=40):
     return shifted_groups(mu=0.5, n_features=p, n_useful=10, group_size=n // 3, seed=seed).X
 
 
-@pytest.mark.parametrize("kind", [np.float64, np.float32])
+# What compiled climbs need of each kind of table.
+KINDS = {
+    "numbers": Numbers,
+    "single precision": Numbers,
+    "missing": Incomplete,
+    "levels": Categories,
+    "levels beside numbers": Categories,
+    "distances": Distances,
+    "ranks": Distances,
+}
+
+
+def kind_of(features_of, kind, seed):
+    """A table as the features of a kind."""
+    X, rng = table_of(seed), np.random.default_rng(seed)
+    shares, streams = np.ones(X.shape[1]), np.arange(X.shape[1])
+    # Two to seven levels.
+    levels = np.floor(np.clip(X * (1 + streams % 3 / 2), -2.9, 2.9))
+    if KINDS[kind] is Numbers:
+        return features_of(X if kind == "numbers" else X.astype(np.float32))
+    if KINDS[kind] is Distances:
+        return ManhattanFeatures(X if kind == "distances" else levels, True, shares, streams)
+    if kind == "missing":
+        X[rng.random(X.shape) < 0.1] = np.nan
+        return CoordinateFeatures([number_block(x) for x in X.T], True, (~np.isnan(X)).mean(axis=0), streams)
+    blocks = [level_block(x) for x in levels.T]
+    if kind == "levels beside numbers":
+        blocks[::3] = [number_block(x) for x in X.T[::3]]
+    return CoordinateFeatures(blocks, True, shares, streams)
+
+
+def clusterer_of(features):
+    return KMeans() if features.has_rows else HillClimb()
+
+
+@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("k", [2, 3, 5])
 def test_a_climb_makes_the_same_steps(features_of, monkeypatch, k, kind):
     steps = 0
     for seed in range(6):
-        features = features_of(table_of(seed).astype(kind))
+        features = kind_of(features_of, kind, seed)
+        assert type(Problem(features, clusterer_of(features), k).compiled(40)) is KINDS[kind]
         labels = naive.random_labels(np.random.default_rng(seed), features.n_samples, k)
         before = labels.copy()
         for size in (1, 2, 7, 25, 40):
             for max_iter in (1, 2, 100):
-                problem = Problem(features, KMeans(), k, max_iter)
+                problem = Problem(features, clusterer_of(features), k, max_iter)
                 at_once = climb(problem, labels, size, np.random.default_rng(0))
                 with monkeypatch.context() as patch:
-                    patch.setattr(PLAIN, lambda *_: None)
+                    patch.setattr(COMPILED, lambda *_: None)
                     written_out = climb(problem, labels, size, np.random.default_rng(0))
                 np.testing.assert_array_equal(labels, before)
                 np.testing.assert_array_equal(at_once.labels, written_out.labels)
@@ -50,16 +91,18 @@ def test_a_climb_makes_the_same_steps(features_of, monkeypatch, k, kind):
     assert steps > 3
 
 
+@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("upwards", [False, True])
-def test_a_sweep_makes_the_same_climbs_and_draws_the_same_random_numbers(features_of, monkeypatch, upwards):
+def test_a_sweep_makes_the_same_climbs_and_draws_the_same_random_numbers(features_of, monkeypatch, upwards, kind):
     for seed in range(4):
-        problem = Problem(features_of(table_of(seed)), KMeans(), 3)
+        features = kind_of(features_of, kind, seed)
+        problem = Problem(features, clusterer_of(features), 3)
         labels = naive.random_labels(np.random.default_rng(seed), 60, 3)
         sizes = ladder(40)[::-1] if upwards else ladder(40)
         rngs = np.random.default_rng(seed), np.random.default_rng(seed)
         at_once = list(sweep(problem, labels, sizes, rngs[0]))
         with monkeypatch.context() as patch:
-            patch.setattr(PLAIN, lambda *_: None)
+            patch.setattr(COMPILED, lambda *_: None)
             written_out = list(sweep(problem, labels, sizes, rngs[1]))
         assert len(at_once) == len(written_out) == 2 * len(sizes) - 1
         for one, other in zip(at_once, written_out, strict=True):
@@ -104,6 +147,7 @@ def test_a_fit_is_the_same(monkeypatch, search, null):
     parameters = {"search": search, "null": null, "n_permutations": 4}
     at_once = SASClustering(3, **parameters).fit(X)
     monkeypatch.setattr(PLAIN, lambda *_: None)
+    monkeypatch.setattr(COMPILED, lambda *_: None)
     written_out = SASClustering(3, **parameters).fit(X)
     np.testing.assert_array_equal(at_once.labels_, written_out.labels_)
     np.testing.assert_array_equal(at_once.support_, written_out.support_)
@@ -117,6 +161,10 @@ def test_what_is_not_plain_numbers_and_k_means_goes_step_by_step(features_of):
     assert Problem(features, KMeans("pairs"), 3).plain(40) is None
     # So many clusters that their sums are not kept.
     assert Problem(features, KMeans(), 20).plain(40) is None
+    for clusterer, k in ((HillClimb(), 3), (KMeans("pairs"), 3), (KMeans(), 20)):
+        assert Problem(features, clusterer, k).compiled(40) is None
+    # So large a subset that its copy would be.
+    assert Problem(features, KMeans(), 3).compiled(LARGE_VALUES) is None
 
 
 # ---------------------------------------------------------------- kernels
@@ -152,17 +200,15 @@ def test_the_largest_are_found_whatever_a_sample_of_the_values_suggests(order, s
         np.testing.assert_array_equal(largest(values, count), expected)
 
 
-def test_columns_are_exchanged_one_for_one():
-    rng = np.random.default_rng(0)
-    table = rng.standard_normal((5, 12))
-    held, rows = np.empty(4, np.intp), np.empty((5, 4))
-    assert exchange_columns(table, np.array([1, 4, 6, 9]), held, False, rows) == 4
+def test_features_are_exchanged_one_for_one():
+    held = np.empty(4, np.intp)
+    assert exchange(np.array([1, 4, 6, 9]), 12, held, False).tolist() == [0, 1, 2, 3]
     for chosen in ([1, 4, 6, 9], [0, 4, 6, 11], [2, 3, 5, 7], [2, 3, 4, 7]):
-        before = set(held.tolist())
-        count = exchange_columns(table, np.array(chosen), held, True, rows)
-        assert count == len(set(chosen) - before)
+        before = held.copy()
+        places = exchange(np.array(chosen), 12, held, True)
+        assert places.size == len(set(chosen) - set(before.tolist()))
         assert sorted(held.tolist()) == chosen
-        np.testing.assert_array_equal(rows, table[:, held])
+        np.testing.assert_array_equal(np.flatnonzero(held != before), np.sort(places))
 
 
 @pytest.mark.parametrize("width", [1, 4, 7, NARROW, NARROW + 3])

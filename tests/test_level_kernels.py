@@ -9,6 +9,7 @@ from sparsecluster._kernels.counts import (
     add_matches,
     add_seen_levels,
     count_all,
+    level_scores,
     numbered_levels,
     updated_squares,
 )
@@ -86,6 +87,20 @@ def test_squared_counts_follow_from_those_of_other_labels_to_the_last_bit(n, p, 
         np.testing.assert_array_equal(found, updated_squares(codes, starts, labels, *fresh))
         for kept, new in zip(state, fresh, strict=True):
             np.testing.assert_array_equal(kept, new)
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.3])
+@pytest.mark.parametrize(("n", "p", "k"), SHAPES)
+def test_scores_are_the_share_of_the_dissimilarity_between_clusters(n, p, k, missing):
+    rng = np.random.default_rng(n)
+    codes, labels = random_codes(rng, n, p, missing), naive.random_labels(rng, n, k)
+    # A category with a single level has no dissimilarity.
+    codes[:, 0] = np.minimum(codes[:, 0], 0)
+    _, starts = numbered(codes)
+    one, observed = naive_levels.level_squares(codes, np.zeros_like(labels)), (codes >= 0).sum(axis=0).astype(float)
+    counts = [np.zeros((k, width), np.int64) for width in (starts[-1], p, p)]
+    found = level_scores(codes, starts, one, observed, labels, np.full(n, -1, np.int32), *counts)
+    np.testing.assert_allclose(found, naive_levels.level_scores(codes, labels), atol=1e-13)
 
 
 @pytest.mark.parametrize(("n", "p", "k"), SHAPES)

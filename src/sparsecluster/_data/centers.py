@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse
 
-from .._utils.arrays import Floats, Table
+from .._utils.arrays import Floats, Subset, Table
 from .kinds import Dissimilarity
 
 # Number of values processed together.
@@ -22,9 +22,33 @@ def table_centers(
     """The center of every column in every cluster, of shape (k, n_columns); None if some column has none."""
     if not all(kind.has_center for kind in kinds):
         return None
-    members = [values[labels == c] for c in range(k)]
-    centers = [[kind.center(each[:, a]) for a, kind in enumerate(kinds)] for each in members]
+    centers = [centers_of(values[labels == c], kinds) for c in range(k)]
     return np.array(centers, dtype=object if any(kind.levels is not None for kind in kinds) else np.float64)
+
+
+def centers_of(values: Table, kinds: Sequence[Dissimilarity]) -> list[Any]:
+    """The center of every column. Medians and most frequent levels are found together if no value is missing."""
+    found: dict[int, Any] = {}
+    if len(values) and not np.isnan(values).any():
+        usual = [a for a, kind in enumerate(kinds) if type(kind).center is Dissimilarity.center]
+        numbers = [a for a in usual if kinds[a].scale == "number"]
+        levels = [a for a in usual if kinds[a].scale == "level"]
+        found |= zip(numbers, np.median(values[:, numbers], axis=0).tolist(), strict=True)
+        for a, code in zip(levels, most_frequent(values[:, levels].astype(np.intp)).tolist(), strict=True):
+            names = kinds[a].levels
+            assert names is not None
+            found[a] = names[code]
+    return [found[a] if a in found else kind.center(values[:, a]) for a, kind in enumerate(kinds)]
+
+
+def most_frequent(codes: Subset) -> Subset:
+    """The most frequent code of every column; of equally frequent ones, the smallest."""
+    widths = codes.max(axis=0, initial=0) + 1
+    starts = np.cumsum(widths) - widths
+    counts = np.bincount((codes + starts).ravel(), minlength=int(widths.sum()))
+    # In ascending order of column, descending order of count and ascending order of code.
+    order = np.lexsort((-counts, np.repeat(np.arange(widths.size), widths)))
+    return np.asarray(order[starts] - starts)
 
 
 def sparse_means(X: Any, labels: npt.NDArray[np.intp], k: int) -> Floats:

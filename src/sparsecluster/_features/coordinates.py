@@ -165,8 +165,8 @@ class CoordinateFeatures(Features):
             return Incomplete(self.table, self.seen, self._columns, self._part)
         by_column, places = (self.table, self._columns, self._part), (self.is_coded, self.places)
         scales = coded.units, self.shares[self.of_codes]
-        by_code = coded.codes, coded.starts, coded.one, coded.observed
-        return Categories(*by_column, *places, *scales, *by_code, *coded.last(n_clusters))
+        by_code: tuple[Any, ...] = coded.codes, coded.starts, coded.one, coded.observed, *coded.last(n_clusters)
+        return Categories(*by_column, *places, *scales, *by_code)
 
     def likelihood(self, labels: Labels, n_clusters: int, members: Any = 1) -> Likelihood:
         found = super().likelihood(labels, n_clusters, members)

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from .._kernels.views import Pairs as Pairs
 from .._kernels.views import Rows as Rows
 from .._kernels.views import SeenRows as SeenRows
-from .._utils.arrays import Floats, Labels, Mask, Subset, Table
+from .._utils.arrays import Floats, Labels, Subset, Table
 from .likelihood import Likelihood, gaussian
 
 

@@ -52,12 +52,12 @@ class Levels:
     def __init__(self, codes: Floats) -> None:
         self.codes = np.where(np.isnan(codes), -1, codes).astype(np.int32)
         self.n_levels = self.codes.max(axis=0, initial=-1).astype(np.int64) + 1
-        self.starts = np.concatenate([[0], np.cumsum(self.n_levels)])
+        self.starts: Subset = np.concatenate([[0], np.cumsum(self.n_levels)])
         self.observed = (self.codes >= 0).sum(axis=0).astype(np.float64)
         self.units = np.ones(self.n_levels.size)
         self._last = Last()
         # sum_l n_l^2 / n with all samples in one cluster.
-        self.one = updated_squares(self.codes, self.starts, np.zeros(len(codes), np.int32), *self.last(1))
+        self.one: Floats = updated_squares(self.codes, self.starts, np.zeros(len(codes), np.int32), *self.last(1))
 
     @property
     def total(self) -> Floats:

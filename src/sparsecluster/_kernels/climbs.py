@@ -30,7 +30,7 @@ def sum_of(scores, subset):
 
 @inline
 def exchange(chosen, p, held, is_filled):
-    """Let `held`, which has some of p features if it is filled, have the chosen ones. Returns the places of new ones."""
+    """Let `held`, which has some of p features if it is filled, have the chosen ones. Returns the new ones' places."""
     is_new = np.zeros(p, np.bool_)
     for a in chosen:
         is_new[a] = True

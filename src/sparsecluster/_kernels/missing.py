@@ -128,27 +128,35 @@ def improve_seen(rows, weights, seen, labels, k, lloyd_passes, move_passes):
     tolerance = 0.0
     for i in range(n):
         tolerance += LEAST_GAIN * seen_distance(rows[i], seen[i], np.zeros(width), weights)
+    # What a sample costs a cluster is kept until the cluster changes: moves[c] counts its changes, and known[i, c] - 1
+    # is that number when cost[i, c] was computed.
+    cost, known, moves = np.empty((n, k)), np.zeros((n, k), np.int64), np.zeros(k, np.int64)
     for _ in range(move_passes):
         moved = 0
         for i in range(n):
             here = labels[i]
             if sizes[here] <= 1.0:
                 continue
-            saved = seen_distance(rows[i], seen[i], means[here], leaving[here])
+            for c in range(k):
+                if known[i, c] != moves[c] + 1:
+                    factors = leaving[c] if c == here else joining[c]
+                    cost[i, c] = seen_distance(rows[i], seen[i], means[c], factors)
+                    known[i, c] = moves[c] + 1
             most = tolerance
             there = here
             for c in range(k):
-                if c != here:
-                    gain = saved - seen_distance(rows[i], seen[i], means[c], joining[c])
-                    if gain > most:
-                        most = gain
-                        there = c
+                gain = cost[i, here] - cost[i, c]
+                if gain > most:
+                    most = gain
+                    there = c
             if there != here:
                 reassign(labels, sizes, i, there)
                 shift_sample(sums, counts, rows, seen, i, here, -1.0)
                 shift_sample(sums, counts, rows, seen, i, there, 1.0)
                 settle_means(sums, counts, weights, here, means, joining, leaving)
                 settle_means(sums, counts, weights, there, means, joining, leaving)
+                moves[here] += 1
+                moves[there] += 1
                 moved += 1
         if moved == 0:
             break

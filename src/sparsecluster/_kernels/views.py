@@ -52,7 +52,7 @@ class LevelRows(NamedTuple):
     levels: npt.NDArray[np.uint32]
     units: Floats
     center: float
-    n_levels: int
+    n_levels: int | np.int64
 
 
 @by_kind

@@ -13,7 +13,7 @@ from ..._utils.arrays import Floats, Table
 from ..._utils.text import brief
 from ..content import Content, is_missing
 from ..dates import Meaning
-from .dissimilarity import Dissimilarity, observed_by_cluster, register
+from .dissimilarity import Dissimilarity, register
 from .numbers import Distance, SortedMeasure, coordinate_features, distance_features
 
 # ---------------------------------------------------------------- helpers for columns with levels
@@ -54,9 +54,10 @@ class LevelMeasure:
     @classmethod
     def make(cls, codes: Table, labels: Any, k: int) -> Self:
         """The measure for the codes and labels of `fit`."""
-        n_levels = int(np.nanmax(codes)) + 1
-        members = observed_by_cluster(codes, labels, k)
-        counts = np.array([[*np.bincount(each.astype(int), minlength=n_levels), 0] for each in members])
+        n_levels = int(np.fmax.reduce(codes)) + 1
+        counted = np.flatnonzero(~np.isnan(codes) & (labels >= 0) & (labels < k))
+        places = labels[counted].astype(int) * (n_levels + 1) + codes[counted].astype(int)
+        counts = np.bincount(places, minlength=k * (n_levels + 1)).reshape(k, n_levels + 1)
         with np.errstate(invalid="ignore"):
             shares = counts / counts.sum(axis=1, keepdims=True)
         return cls((1.0 - shares - (1.0 - (shares**2).sum(axis=1, keepdims=True)) / 2).T)
