@@ -11,6 +11,8 @@ from ._jit import kernel
 
 # More than the number of times that a column can be halved.
 DEPTH = 64
+# Sums that differ by less than this share may differ by rounding errors alone.
+SLACK = 1e-9
 # The dissimilarity of two values: (x - y)^2 or |x - y|.
 SQUARES, DISTANCES = 0, 1
 
@@ -74,6 +76,22 @@ def best_split(kind, before, sums, others, shares, low, high, i):
 
 
 @kernel
+def least_between(column, sums, shares, begin, low, high, count):
+    """How much, at least, the sorted values from `low` to `high` - 1 add to the squares within the last two clusters.
+
+    The first of the two holds all values from `begin` to `low` - 1, and the second all from `high` to `count` - 1. A
+    cluster of m values whose mean is at least d away from those of s more values grows by m s / (m + s) d^2 or more.
+    """
+    before, between, after = low - begin, high - low, count - high
+    if before <= 0:
+        return 0.0
+    to_first = column[low] - (sums[low] - sums[begin]) * shares[before]
+    to_second = (sums[count] - sums[high]) * shares[after] - column[high - 1]
+    first = before * shares[before + between] * to_first * to_first
+    return between * min(first, after * shares[between + after] * to_second * to_second)
+
+
+@kernel
 def best_cuts(kind, columns, counts, costs, splits, labeled):
     """The dynamic program: the smallest within of every column, and the splits of the last one if it is `labeled`.
 
@@ -133,7 +151,12 @@ def best_cuts(kind, columns, counts, costs, splits, labeled):
             while left > 0:
                 low, high = lows[left - 1], highs[left - 1]
                 middle = (low + high) // 2
-                if middle == low or costs[c, low] + segment_cost(kind, sums, others, shares, high, count) >= best:
+                least = costs[c, low] + segment_cost(kind, sums, others, shares, high, count)
+                is_worse = least >= best
+                if kind == SQUARES and not is_worse:
+                    between = least_between(columns[a], sums, shares, splits[c, high], low, high, count)
+                    is_worse = least + between > best + SLACK * others[count]
+                if middle == low or is_worse:
                     left -= 1
                     continue
                 last = min(splits[c, high], middle - 1)
