@@ -11,6 +11,8 @@ from ._jit import kernel
 
 # More than the number of times that a column can be halved.
 DEPTH = 64
+# Number of places for a split that are searched together.
+BLOCK = 16
 # Sums that differ by less than this share may differ by rounding errors alone.
 SLACK = 1e-9
 # The dissimilarity of two values: (x - y)^2 or |x - y|.
@@ -72,6 +74,31 @@ def best_split(kind, before, sums, others, shares, low, high, i):
         if cost < best:
             best = cost
             where = j
+    return best, where
+
+
+@kernel
+def last_split(kind, before, sums, others, shares, low, high, i):
+    """The same as `best_split`, but not all j are searched if they are many and the costs are squares.
+
+    Costs grow with the values, so all j of a block cost at least those of the values before the block and after it. A
+    block in which this is more than the least cost of some j, one of each block, is not searched.
+    """
+    best, where, enough, width = np.inf, low, np.inf, max(high - low + 1, 1)
+    if kind == SQUARES and width > 4 * BLOCK:
+        width = BLOCK
+        for j in range(low, high + 1, BLOCK):
+            enough = min(enough, before[j] + segment_cost(kind, sums, others, shares, j, i))
+        enough += SLACK * others[i]
+    for first in range(low, high + 1, width):
+        last = min(first + width - 1, high)
+        if width == BLOCK and before[first] + segment_cost(kind, sums, others, shares, last, i) > enough:
+            continue
+        for j in range(first, last + 1):
+            cost = before[j] + segment_cost(kind, sums, others, shares, j, i)
+            if cost < best:
+                best = cost
+                where = j
     return best, where
 
 
@@ -141,7 +168,7 @@ def best_cuts(kind, columns, counts, costs, splits, labeled):
         # The last split but one of two clusters is none, so the values up to the last split cost what they cost alone.
         c, low = k - 2, max(k - 2, 1)
         high = count - 1 if k > 2 else count
-        best, where = best_split(kind, costs[max(c - 1, 0)], sums, others, shares, low, high - 1, high)
+        best, where = last_split(kind, costs[max(c - 1, 0)], sums, others, shares, low, high - 1, high)
         if k > 2:
             costs[c, high], splits[c, high], low = best, where, c + 1
             best += segment_cost(kind, sums, others, shares, high, count)
@@ -160,7 +187,7 @@ def best_cuts(kind, columns, counts, costs, splits, labeled):
                     left -= 1
                     continue
                 last = min(splits[c, high], middle - 1)
-                costs[c, middle], splits[c, middle] = best_split(
+                costs[c, middle], splits[c, middle] = last_split(
                     kind, costs[c - 1], sums, others, shares, splits[c, low], last, middle
                 )
                 best = min(best, costs[c, middle] + segment_cost(kind, sums, others, shares, middle, count))
