@@ -65,6 +65,14 @@ def standardized(table: np.ndarray) -> np.ndarray:
     return (table - table.mean(axis=0)) / np.sqrt(((table - table.mean(axis=0)) ** 2).sum(axis=0))
 
 
+def measured(table: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Of every column: the largest centered value, the total in its units, and the squared distance if two values."""
+    centered = table - table.mean(axis=0)
+    largest = np.abs(centered).max(axis=0)
+    is_few = np.array([np.unique(column).size <= 2 for column in table.T])
+    return largest, (centered**2).sum(axis=0) / largest**2, np.where(is_few, (np.ptp(table, axis=0) / largest) ** 2, 0)
+
+
 def objective(table: np.ndarray, labels: np.ndarray, size: int) -> float:
     """Sum of the `size` largest scores."""
     return float(np.sort(scores(table, labels))[::-1][:size].sum())

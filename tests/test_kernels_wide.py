@@ -13,7 +13,7 @@ from sparsecluster._kernels.objective import between_scores
 from sparsecluster._kernels.rows import improve_rows
 from sparsecluster._kernels.select import MOST_DRAWN, descending, largest
 from sparsecluster._kernels.settled import PART_VALUES, is_settled
-from sparsecluster._kernels.sums import BLOCK, STRIP, arranged, updated_scores
+from sparsecluster._kernels.sums import BLOCK, MEASURED, STRIP, arranged, measure_columns, updated_scores
 from sparsecluster._search.climb import Climb
 from sparsecluster._search.search import Envelope
 from tests import naive
@@ -108,6 +108,33 @@ def test_samples_and_columns_are_arranged_whatever_the_layout(order):
     table = np.empty((samples.size, columns.size))
     arranged(values, samples, columns, table)
     np.testing.assert_array_equal(table, values[np.ix_(samples, columns)])
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize(("n", "p"), [(2, 1), (3, 5), (40, 7), (11, MEASURED + 3)])
+def test_columns_are_measured_as_one_after_the_other(n, p, dtype):
+    rng = np.random.default_rng(n)
+    table = rng.standard_normal((n, p))
+    table[:, ::3] = np.where(rng.permuted(np.tile(np.arange(n) > 0, (len(table.T[::3]), 1)), axis=1).T, 2.0, 5.0)
+    table = table.astype(dtype)
+    means, largest, spreads = np.zeros((2, p), dtype), np.empty(p, dtype), np.empty((2, p))
+    measure_columns(table, 0.0, means, largest, spreads)
+    of_each = naive.measured(table.astype(np.float64))
+    close = {"rtol": 1e-12} if dtype == np.float64 else {"rtol": 1e-5}
+    np.testing.assert_allclose(means.sum(axis=0), table.mean(axis=0), atol=1e-6)
+    for found, expected in zip((largest, *spreads), of_each, strict=True):
+        np.testing.assert_allclose(found, expected, **close)
+    again = np.empty((2, p))
+    measure_columns(table, 4.0, means, largest, again)
+    assert np.all(largest == 4.0)
+    np.testing.assert_allclose(again, spreads * (of_each[0] / 4.0) ** 2, **close)
+
+
+def test_a_small_spread_about_a_large_value_keeps_its_digits():
+    table = 1e9 + np.arange(5.0)[:, None]
+    means, largest, spreads = np.zeros((2, 1)), np.empty(1), np.empty((2, 1))
+    measure_columns(table, 0.0, means, largest, spreads)
+    assert (largest[0], spreads[0, 0], spreads[1, 0]) == (2.0, 2.5, 0.0)
 
 
 def test_pairs_on_all_features_need_no_copy(features_of, monkeypatch):

@@ -8,7 +8,16 @@ from ckmeans import ckmeans
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sparsecluster._kernels.univariate import SQUARES, univariate_labels, univariate_within
+from sparsecluster._kernels.univariate import (
+    BLOCK,
+    DISTANCES,
+    SQUARES,
+    best_split,
+    last_split,
+    least_between,
+    univariate_labels,
+    univariate_within,
+)
 from tests import naive
 
 
@@ -41,6 +50,43 @@ def test_no_cut_of_the_sorted_values_is_better(k):
 def test_no_cut_of_whole_numbers_with_ties_is_better(values, k):
     x = np.array(values, dtype=float) - np.mean(values)
     assert smallest_within(x, k) == pytest.approx(naive.univariate_over_splits(x, k), abs=1e-9)
+
+
+@pytest.mark.parametrize("whole", [False, True])
+def test_values_between_two_clusters_add_at_least_what_is_said(whole):
+    rng = np.random.default_rng(0)
+    for _ in range(200):
+        n = int(rng.integers(3, 30))
+        x = np.sort(naive.random_table(rng, n, 1, whole)[:, 0])
+        begin, low, high = np.sort(rng.choice(n, 3, replace=False))
+        shares = np.concatenate([[0.0], 1.0 / np.arange(1, n + 1)])
+        found = least_between(x, np.concatenate([[0.0], np.cumsum(x)]), shares, begin, low, high, n)
+
+        def squares(first, last, x=x):
+            return naive.within(x[first:last], np.zeros(last - first, np.int32))
+
+        added = [squares(begin, j) + squares(j, n) for j in range(low, high + 1)]
+        assert 0.0 <= found <= min(added) - squares(begin, low) - squares(high, n) + 1e-12
+    assert least_between(x, x, shares, low, low, high, n) == 0.0
+
+
+@pytest.mark.parametrize("kind", [SQUARES, DISTANCES])
+@pytest.mark.parametrize("decimals", [0, 1, 15])
+def test_the_last_split_is_the_best_one_however_many_places_there_are(kind, decimals):
+    rng = np.random.default_rng(decimals)
+    for n in (3, 2 * BLOCK, 4 * BLOCK + 1, 20 * BLOCK):
+        x = np.sort(np.round(rng.standard_normal(n), decimals))
+        sums = np.concatenate([[0.0], np.cumsum(x)])
+        others = np.concatenate([[0.0], np.cumsum(x * (x if kind == SQUARES else np.arange(n)))])
+        shares = np.concatenate([[0.0], 1.0 / np.arange(1, n + 1)])
+        before = np.concatenate(
+            [[0.0], [univariate_within(kind, x[None, :i], np.array([i]), 2)[0] for i in range(1, n + 1)]]
+        )
+        for low, high in ((1, n - 1), (n // 3, n - 2)):
+            place = kind, before, sums, others, shares, low, high, n
+            found, expected = last_split(*place), best_split(*place)
+            assert found[1] == expected[1]
+            assert found[0] == pytest.approx(expected[0], abs=1e-12)
 
 
 @pytest.mark.parametrize("n", [10, 64, 65, 300])

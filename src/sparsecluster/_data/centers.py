@@ -12,8 +12,8 @@ import scipy.sparse
 from .._utils.arrays import Floats, Subset, Table
 from .kinds import Dissimilarity
 
-# Number of values processed together.
-BLOCK_VALUES = 2**20
+# Number of values processed together: few enough to stay in the cache.
+BLOCK_VALUES = 2**17
 
 
 def table_centers(

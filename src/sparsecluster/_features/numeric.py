@@ -17,7 +17,7 @@ from .._kernels.objective import between_scores
 from .._kernels.order import shuffle_columns
 from .._kernels.select import take_columns
 from .._kernels.settled import is_settled
-from .._kernels.sums import arranged, scale_columns, updated_scores
+from .._kernels.sums import arranged, measure_columns, scale_columns, updated_scores
 from .._utils.arrays import Floats, Labels, Subset, Table
 from .alone import runs_labels, runs_within
 from .features import Features, Rows, quadratic_sums
@@ -75,28 +75,13 @@ class Source:
 
     def _scale_of(self, raw: Table) -> Scaling:
         """The scale of every column."""
-        step = max(1, BLOCK_VALUES // len(raw))
-        blocks = [self._measured(raw[:, first : first + step].copy()) for first in range(0, raw.shape[1], step)]
-        first_means, means_left, largest, total, apart = (np.concatenate(parts) for parts in zip(*blocks, strict=True))
+        p = raw.shape[1]
+        means, largest, spreads = np.zeros((2, p), raw.dtype), np.empty(p, raw.dtype), np.empty((2, p))
+        measure_columns(raw, 0.0 if self.standardize else self.unit, means, largest, spreads)
+        total, apart = spreads
         counted = counted_totals(total, self.standardize, apart > 0, np.where(apart > 0, apart, 1.0))
         roots = np.sqrt(total / counted).astype(raw.dtype) if self.standardize else np.ones_like(largest)
-        return Scaling(first_means, means_left, largest, roots, anchors_of(counted, len(raw)))
-
-    def _measured(self, block: Table) -> tuple[Table, Table, Table, Floats, Floats]:
-        """Two means, the largest value and the total of every column, and the squared distance of two values or 0."""
-        means = []
-        # Twice, because the mean of large values has a rounding error, which the second pass removes.
-        for _ in range(2):
-            means.append(block.mean(axis=0, dtype=np.float64).astype(block.dtype))
-            block -= means[-1]
-        # Divide by the largest value first, so that squares of very large or small values stay within range.
-        low, high = block.min(axis=0), block.max(axis=0)
-        of_each = np.maximum(high, -low)
-        largest = of_each if self.standardize else np.full_like(of_each, self.unit)
-        block /= largest
-        low, high = low / largest, high / largest
-        apart = np.where(has_two_values(block, (low, high)), (high - low).astype(np.float64) ** 2, 0.0)
-        return means[0], means[1], largest, totals(block), apart
+        return Scaling(means[0], means[1], largest, roots, anchors_of(counted, len(raw)))
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Samples and columns that are not used need not be sent to other processes.

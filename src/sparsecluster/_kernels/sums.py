@@ -16,6 +16,8 @@ from ._jit import inline, kernel, step_by_step
 BLOCK = 2048
 # Number of columns that are read together if the values of a column, not those of a row, are side by side in memory.
 STRIP = 64
+# Number of columns that are measured together: few enough for what is known about them to stay in the cache.
+MEASURED = 256
 
 
 @kernel
@@ -30,6 +32,56 @@ def arranged(values, samples, columns, table):
             source = values[samples[i]].copy() if by_rows else values[samples[i]]
             for a in range(first, min(first + width, p)):
                 table[i, a] = source[columns[a]]
+
+
+@step_by_step
+def measure_columns(table, unit, means, largest, spreads):
+    """What `scale_columns` has to know about every column; `unit` is 0 if columns are standardized.
+
+    Fills `means`, of shape (2, p), with the mean and with the mean that is left once it is subtracted: the mean of
+    large values has a rounding error. `largest` becomes the largest size of the centered values, or `unit` unless that
+    is 0. Values are divided by it first, so that squares of very large or small values stay within range. The rows of
+    `spreads` become the sum of the squares and, for a column of at most two values, their squared distance, else 0.
+    """
+    n, p = table.shape
+    for first in range(0, p, MEASURED):
+        last = min(first + MEASURED, p)
+        mean, left, sizes = means[0, first:last], means[1, first:last], largest[first:last]
+        squares, apart = spreads[0, first:last], spreads[1, first:last]
+        sums, others = np.zeros(sizes.size), np.zeros(sizes.size)
+        low, high = table[0, first:last].copy(), table[0, first:last].copy()
+        for i in range(n):
+            row = table[i, first:last]
+            for a in range(sizes.size):
+                x, least, most = row[a], low[a], high[a]
+                sums[a] += x
+                low[a] = x if x < least else least
+                high[a] = x if x > most else most
+        for a in range(sizes.size):
+            mean[a] = sums[a] / n
+            sums[a] = 0.0
+        for i in range(n):
+            row = table[i, first:last]
+            for a in range(sizes.size):
+                sums[a] += row[a] - mean[a]
+        for a in range(sizes.size):
+            left[a] = sums[a] / n
+            # Rounding keeps the order of values, so the smallest value is the smallest one after any step.
+            low[a] = low[a] - mean[a] - left[a]
+            high[a] = high[a] - mean[a] - left[a]
+            sizes[a] = unit if unit > 0.0 else max(high[a], -low[a])
+            low[a] /= sizes[a]
+            high[a] /= sizes[a]
+            squares[a] = 0.0
+        for i in range(n):
+            row = table[i, first:last]
+            for a in range(sizes.size):
+                x = (row[a] - mean[a] - left[a]) / sizes[a]
+                squares[a] += np.float64(x) * np.float64(x)
+                others[a] += (x != low[a]) & (x != high[a])
+        for a in range(sizes.size):
+            distance = np.float64(high[a] - low[a])
+            apart[a] = distance * distance if others[a] == 0.0 else 0.0
 
 
 @step_by_step

@@ -11,6 +11,10 @@ from ._jit import kernel
 
 # More than the number of times that a column can be halved.
 DEPTH = 64
+# Number of places for a split that are searched together.
+BLOCK = 16
+# Sums that differ by less than this share may differ by rounding errors alone.
+SLACK = 1e-9
 # The dissimilarity of two values: (x - y)^2 or |x - y|.
 SQUARES, DISTANCES = 0, 1
 
@@ -74,6 +78,47 @@ def best_split(kind, before, sums, others, shares, low, high, i):
 
 
 @kernel
+def last_split(kind, before, sums, others, shares, low, high, i):
+    """The same as `best_split`, but not all j are searched if they are many and the costs are squares.
+
+    Costs grow with the values, so all j of a block cost at least those of the values before the block and after it. A
+    block in which this is more than the least cost of some j, one of each block, is not searched.
+    """
+    best, where, enough, width = np.inf, low, np.inf, max(high - low + 1, 1)
+    if kind == SQUARES and width > 4 * BLOCK:
+        width = BLOCK
+        for j in range(low, high + 1, BLOCK):
+            enough = min(enough, before[j] + segment_cost(kind, sums, others, shares, j, i))
+        enough += SLACK * others[i]
+    for first in range(low, high + 1, width):
+        last = min(first + width - 1, high)
+        if width == BLOCK and before[first] + segment_cost(kind, sums, others, shares, last, i) > enough:
+            continue
+        for j in range(first, last + 1):
+            cost = before[j] + segment_cost(kind, sums, others, shares, j, i)
+            if cost < best:
+                best = cost
+                where = j
+    return best, where
+
+
+@kernel
+def least_between(column, sums, shares, begin, low, high, count):
+    """How much, at least, the sorted values from `low` to `high` - 1 add to the squares within the last two clusters.
+
+    The first of the two holds all values from `begin` to `low` - 1, and the second all from `high` to `count` - 1. A
+    cluster of m values whose mean is at least d away from those of s more values grows by m s / (m + s) d^2 or more.
+    """
+    before, between, after = low - begin, high - low, count - high
+    if before <= 0:
+        return 0.0
+    to_first = column[low] - (sums[low] - sums[begin]) * shares[before]
+    to_second = (sums[count] - sums[high]) * shares[after] - column[high - 1]
+    first = before * shares[before + between] * to_first * to_first
+    return between * min(first, after * shares[between + after] * to_second * to_second)
+
+
+@kernel
 def best_cuts(kind, columns, counts, costs, splits, labeled):
     """The dynamic program: the smallest within of every column, and the splits of the last one if it is `labeled`.
 
@@ -123,7 +168,7 @@ def best_cuts(kind, columns, counts, costs, splits, labeled):
         # The last split but one of two clusters is none, so the values up to the last split cost what they cost alone.
         c, low = k - 2, max(k - 2, 1)
         high = count - 1 if k > 2 else count
-        best, where = best_split(kind, costs[max(c - 1, 0)], sums, others, shares, low, high - 1, high)
+        best, where = last_split(kind, costs[max(c - 1, 0)], sums, others, shares, low, high - 1, high)
         if k > 2:
             costs[c, high], splits[c, high], low = best, where, c + 1
             best += segment_cost(kind, sums, others, shares, high, count)
@@ -133,11 +178,16 @@ def best_cuts(kind, columns, counts, costs, splits, labeled):
             while left > 0:
                 low, high = lows[left - 1], highs[left - 1]
                 middle = (low + high) // 2
-                if middle == low or costs[c, low] + segment_cost(kind, sums, others, shares, high, count) >= best:
+                least = costs[c, low] + segment_cost(kind, sums, others, shares, high, count)
+                is_worse = least >= best
+                if kind == SQUARES and not is_worse:
+                    between = least_between(columns[a], sums, shares, splits[c, high], low, high, count)
+                    is_worse = least + between > best + SLACK * others[count]
+                if middle == low or is_worse:
                     left -= 1
                     continue
                 last = min(splits[c, high], middle - 1)
-                costs[c, middle], splits[c, middle] = best_split(
+                costs[c, middle], splits[c, middle] = last_split(
                     kind, costs[c - 1], sums, others, shares, splits[c, low], last, middle
                 )
                 best = min(best, costs[c, middle] + segment_cost(kind, sums, others, shares, middle, count))
