@@ -16,7 +16,7 @@ from sparsecluster._kernels.nulls import NARROW, add_products, change_subset
 from sparsecluster._kernels.rows import BLOCK, WIDE, improve_rows
 from sparsecluster._kernels.select import largest, raise_envelope
 from sparsecluster._search.climb import Problem, climb
-from sparsecluster._search.search import sweep
+from sparsecluster._search.search import search_sizes, shrinking_objective, sweep
 from sparsecluster._search.sizes import Effort, SizesTried
 from sparsecluster._search.starts import ladder
 from sparsecluster._utils.parallel import ONE_THREAD
@@ -108,6 +108,20 @@ def test_a_sweep_makes_the_same_climbs_and_draws_the_same_random_numbers(feature
         for one, other in zip(at_once, written_out, strict=True):
             np.testing.assert_array_equal(one.labels, other.labels)
             np.testing.assert_array_equal(one.scores, other.scores)
+        assert rngs[0].random() == rngs[1].random()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_path_of_a_permuted_copy_is_a_search_with_a_single_path(features_of, monkeypatch, kind):
+    for seed in range(4):
+        features = kind_of(features_of, kind, seed).permuted(seed)
+        problem = Problem(features, clusterer_of(features), 3)
+        rngs = np.random.default_rng(seed), np.random.default_rng(seed)
+        at_once = shrinking_objective(problem, rngs[0])
+        with monkeypatch.context() as patch:
+            patch.setattr(COMPILED, lambda *_: None)
+            written_out = search_sizes(problem, rngs[1], init="shrinking", n_init=1).objective
+        np.testing.assert_allclose(at_once, written_out, rtol=1e-12)
         assert rngs[0].random() == rngs[1].random()
 
 

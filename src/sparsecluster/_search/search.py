@@ -343,9 +343,9 @@ def shrinking_objective(problem: Problem, rng: np.random.Generator) -> Floats:
     uniforms = rng.spawn(1)[0].random(k + kick_numbers(sizes, most_kicked, k))
     ranked = path_on(data, labels, k, np.array(sizes), most_kicked, uniforms, np.empty((problem.max_iter, 3)))
     ranked.sort(axis=1)
-    envelope = Envelope.of_none(p)
-    raise_envelope(envelope.objective, envelope._owner, ranked, 0, SAME)
-    return envelope.objective
+    objective, owner = np.zeros(p), np.zeros(p, np.intp)
+    raise_envelope(objective, owner, ranked, 0, SAME)
+    return objective
 
 
 def refine(problem: Problem, envelope: Envelope, rng: np.random.Generator) -> None:
