@@ -30,6 +30,8 @@ KEEP_BYTES = 2**28
 # Bytes of matrices that are put together: in one stack, which saves one call per matrix, or in triangles, which take as
 # much, and once more for every permuted copy.
 STACK_BYTES = 2**28
+# Up to so many entries, which stay in the cache, it is faster to take the rows first and then the columns.
+FEW_ENTRIES = 2**16
 
 
 class Matrices:
@@ -89,7 +91,7 @@ class Matrices:
     def arranged(self, samples: Subset) -> Matrices:
         """The matrices restricted to the given samples, in the given order."""
         return Matrices(
-            lambda a: self[a][np.ix_(samples, samples)], self.count, samples.size, self.incomplete, computed=True
+            lambda a: entries(self[a], samples, samples), self.count, samples.size, self.incomplete, computed=True
         )
 
     def round_off(self) -> None:
@@ -127,6 +129,13 @@ def rounded(matrix: Table) -> tuple[Table, float]:
     unit = exact_unit(np.fmax.reduce(matrix, axis=None, initial=0.0), len(matrix))
     anchor = np.float64(exact_anchor(unit))
     return ((matrix + anchor) - anchor).astype(matrix.dtype, copy=False), unit
+
+
+def entries(matrix: Table, rows: Subset, columns: Subset) -> Table:
+    """The entries of a matrix in the given rows and columns."""
+    if rows.size * matrix.shape[1] <= FEW_ENTRIES:
+        return matrix.take(rows, axis=0).take(columns, axis=1)
+    return matrix[np.ix_(rows, columns)]
 
 
 def as_floats(given: Any) -> Table:
@@ -171,7 +180,8 @@ class MatrixFeatures(Features):
             two_valued, apart = self.triangles.extremes()
         else:
             self._whole = self._within(np.arange(chosen.size), one_cluster, 1)
-            two_valued, apart, seen = (np.array(own) for own in zip(*map(matrices.values, chosen.tolist()), strict=True))
+            values = zip(*map(matrices.values, chosen.tolist()), strict=True)
+            two_valued, apart, seen = (np.array(each) for each in values)
         self._total = counted_totals(self._whole, standardize, two_valued, apart, shares, seen)
         # Between the samples of a subsample, a matrix may be all zeros; its feature then has no weight and no score.
         self._units = np.divide(self._total, self._whole, out=np.zeros(chosen.size), where=self._whole > SMALLEST)

@@ -31,10 +31,11 @@ def power_of_two(sizes: Any) -> Any:
 def exact_unit(largest: float, n_samples: int) -> float:
     """The power of two to multiples of which dissimilarities between so many samples are rounded.
 
-    It is so large that the sum of a row of a matrix is exact, and the sum of all pairs is less than 2^62 times as large.
+    It is so large that the sum of a row of a matrix is exact, the sum of all pairs is less than 2^62 times as large,
+    and dividing by it is multiplying by its inverse.
     """
     samples = int(np.ceil(np.log2(n_samples)))
-    return float(np.ldexp(1.0, np.frexp(largest)[1] - min(52 - samples, 62 - 2 * samples)))
+    return float(np.ldexp(1.0, max(np.frexp(largest)[1] - min(52 - samples, 62 - 2 * samples), -MOST_EXPONENT + 1)))
 
 
 def exact_anchor(unit: float) -> float:

@@ -16,7 +16,7 @@ from ._jit import inline, kernel, step_by_step
 # Numbers in a line of the cache.
 LINE = 8
 # Number of pairs that are moved together from `triangles` to `table`: few enough to stay in the second-level cache.
-BLOCK = 128
+BLOCK = 64
 
 
 @step_by_step
@@ -54,18 +54,20 @@ def permute_triangles(triangles, orders, permuted):
     The dissimilarities are read from end to end; they are written to places that are near to each other.
     """
     n = orders.shape[1]
-    sample = np.empty(n, np.int64)
+    # For every row of a matrix, its sample and the number of the first pair of this sample.
+    samples = np.empty(n, np.int64)
+    starts = np.empty(n, np.int64)
     for f in range(triangles.shape[0]):
         source, target = triangles[f], permuted[f]
         for i in range(n):
-            sample[orders[f, i]] = i
+            samples[orders[f, i]] = i
+            starts[orders[f, i]] = i * (i - 1) // 2
         at = 0
         for row in range(n):
-            i = sample[row]
+            i, start = samples[row], starts[row]
             for column in range(row):
-                j = sample[column]
-                high, low = max(i, j), min(i, j)
-                target[np.uint64((high * (high - 1) >> 1) + low)] = source[at + column]
+                j, other = samples[column], starts[column]
+                target[np.uint64(max(start, other) + min(i, j))] = source[at + column]
             at += row
 
 
@@ -73,13 +75,24 @@ def permute_triangles(triangles, orders, permuted):
 def count_units(triangles, units, table):
     """Fill `table` with the dissimilarities, in units of their features."""
     p, n_pairs = triangles.shape
+    counts = np.empty((LINE, BLOCK), np.int64)
     for first in range(0, n_pairs, BLOCK):
-        last = min(first + BLOCK, n_pairs)
+        width = min(BLOCK, n_pairs - first)
         for start in range(0, p, LINE):
-            for t in range(first, last):
-                row = table[t]
-                for f in range(start, min(start + LINE, p)):
-                    row[f] = np.int64(triangles[f, t] / units[f])
+            height = min(LINE, p - start)
+            for f in range(height):
+                per_unit = 1.0 / units[start + f]
+                own, target = triangles[start + f, first : first + width], counts[f]
+                for t in range(width):
+                    target[t] = np.int64(own[t] * per_unit)
+            for t in range(width):
+                row = table[first + t]
+                if height == LINE:  # a loop that the compiler can unroll
+                    for f in range(LINE):
+                        row[start + f] = counts[f, t]
+                else:
+                    for f in range(height):
+                        row[start + f] = counts[f, t]
 
 
 @inline
