@@ -357,6 +357,11 @@ def improve_of_seen(
 # ---------------------------------------------------------------- order of matrices
 
 
+def triangle(matrix: np.ndarray) -> list[float]:
+    """The entries below the diagonal, row by row."""
+    return [float(matrix[i, j]) for i in range(len(matrix)) for j in range(i)]
+
+
 def matrix_fingerprints(matrix: np.ndarray, salts: list[int], feature_salt: int) -> tuple[list[int], int]:
     """A hash of the sum of what each sample is to the others; and the sum of the samples' hashes for the matrix."""
     sums = [sum(mix(bits(x) ^ s) for x, s in zip(row, salts, strict=True)) % WORD for row in matrix]

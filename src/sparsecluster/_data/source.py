@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .._features.features import Features
-from .._features.matrices import Matrices, MatrixFeatures
+from .._features.matrices import Matrices, MatrixFeatures, entries
 from .._features.mixed import owners_of, shares_of, together
 from .._features.numeric import NumericFeatures, Source
 from .._features.units import SMALLEST
@@ -219,7 +219,7 @@ class MatrixSource:
 
     def take(self, places: Subset, n_clusters: int) -> MatrixSource | None:
         samples = self.samples[places]
-        every = (self.matrices[a][np.ix_(samples, samples)] for a in self.columns.tolist())
+        every = (entries(self.matrices[a], samples, samples) for a in self.columns.tolist())
         usable = np.array([(matrix >= SMALLEST).any() for matrix in every])
         if not usable.any() or count_distinct(self.matrices.arranged(samples)) < n_clusters:
             return None
@@ -227,7 +227,7 @@ class MatrixSource:
 
     def look(self, column: int, samples: Any, at: Subset) -> Table:
         matrix = self.matrices[column]
-        return matrix[:, at] if isinstance(samples, slice) else matrix[np.ix_(samples, at)]
+        return matrix[:, at] if isinstance(samples, slice) else entries(matrix, samples, at)
 
     def observed(self) -> None:
         """Nothing is left out by the number of clusters."""

@@ -22,12 +22,16 @@ from .._utils.arrays import Floats, Labels, Subset, Table
 from .alone import pairs_labels
 from .features import Features, Pairs, as_if_all_seen
 from .last import Last
-from .units import SMALLEST, counted_totals
+from .triangles import Triangles
+from .units import SMALLEST, counted_totals, exact_anchor, exact_unit
 
 # Bytes of matrices that are kept in memory if reading one means computing or rearranging it.
 KEEP_BYTES = 2**28
-# Bytes of matrices that are put together in one stack, which saves one call per matrix.
+# Bytes of matrices that are put together: in one stack, which saves one call per matrix, or in triangles, which take as
+# much, and once more for every permuted copy.
 STACK_BYTES = 2**28
+# Up to so many entries, which stay in the cache, it is faster to take the rows first and then the columns.
+FEW_ENTRIES = 2**16
 
 
 class Matrices:
@@ -63,13 +67,17 @@ class Matrices:
     def __getitem__(self, a: int) -> Table:
         if a in self._kept:
             return self._kept[a]
-        matrix = with_marked_diagonal(self.read(a)) if a in self.incomplete else as_floats(self.read(a))
+        matrix = self.given(a)
         if self.exact:
             matrix, self.units[a] = rounded(matrix)
         # A matrix that is already in memory or in one of the user's files is not kept a second time.
         if self.computed and (len(self._kept) + 1) * matrix.nbytes <= KEEP_BYTES:
             self._kept[a] = matrix
         return matrix
+
+    def given(self, a: int) -> Table:
+        """A matrix that is read anew, neither rounded nor kept."""
+        return with_marked_diagonal(self.read(a)) if a in self.incomplete else as_floats(self.read(a))
 
     def __getstate__(self) -> dict[str, Any]:
         # To another process goes the stack, if there is one, instead of what it was made of.
@@ -83,7 +91,7 @@ class Matrices:
     def arranged(self, samples: Subset) -> Matrices:
         """The matrices restricted to the given samples, in the given order."""
         return Matrices(
-            lambda a: self[a][np.ix_(samples, samples)], self.count, samples.size, self.incomplete, computed=True
+            lambda a: entries(self[a], samples, samples), self.count, samples.size, self.incomplete, computed=True
         )
 
     def round_off(self) -> None:
@@ -117,16 +125,17 @@ class Matrices:
 
 
 def rounded(matrix: Table) -> tuple[Table, float]:
-    """A copy of a matrix in which all values are multiples of a power of two, and this power.
-
-    It is so large that the sum of a row is exact, and the sum of all pairs is less than 2^62 times as large.
-    """
-    largest = np.fmax.reduce(matrix, axis=None, initial=0.0)
-    samples = int(np.ceil(np.log2(len(matrix))))
-    unit = float(np.ldexp(1.0, np.frexp(largest)[1] - min(52 - samples, 62 - 2 * samples)))
-    # Adding and subtracting a number whose last bit is the unit leaves a multiple of it.
-    anchor = np.float64(1.5 * 2.0**52 * unit)
+    """A copy of a matrix in which all values are multiples of a power of two, and this power; see `exact_unit`."""
+    unit = exact_unit(np.fmax.reduce(matrix, axis=None, initial=0.0), len(matrix))
+    anchor = np.float64(exact_anchor(unit))
     return ((matrix + anchor) - anchor).astype(matrix.dtype, copy=False), unit
+
+
+def entries(matrix: Table, rows: Subset, columns: Subset) -> Table:
+    """The entries of a matrix in the given rows and columns."""
+    if rows.size * matrix.shape[1] <= FEW_ENTRIES:
+        return matrix.take(rows, axis=0).take(columns, axis=1)
+    return matrix[np.ix_(rows, columns)]
 
 
 def as_floats(given: Any) -> Table:
@@ -154,14 +163,25 @@ class MatrixFeatures(Features):
     has_rows = False
 
     def __init__(self, matrices: Matrices, chosen: Subset, standardize: bool, shares: Floats, streams: Subset) -> None:
-        matrices.round_off()
         self.matrices, self.chosen, self.shares, self.streams = matrices, chosen, shares, streams
         self.n_samples, self.n_features = matrices.n_samples, chosen.size
         self.orders: npt.NDArray[np.intp] = np.tile(np.arange(self.n_samples), (chosen.size, 1))
         self.is_permuted = False
         self.has_missing = not matrices.incomplete.isdisjoint(chosen.tolist())
-        self._whole = self._within(np.arange(chosen.size), np.zeros(self.n_samples, np.int32), 1)
-        two_valued, apart, seen = (np.array(each) for each in zip(*map(matrices.values, chosen.tolist()), strict=True))
+        # Small complete matrices are read only here. Large ones and those with missing values are read in each pass.
+        self.triangles: Triangles | None = None
+        if not self.has_missing and chosen.size * self.n_samples**2 * 8 <= STACK_BYTES:
+            self.triangles = Triangles.of(map(matrices.given, chosen.tolist()), self.n_samples, chosen.size)
+        self._unpermuted = self.triangles
+        matrices.round_off()
+        one_cluster = np.zeros(self.n_samples, np.int32)
+        if self.triangles is not None:
+            self._whole, seen = self.triangles.within(one_cluster, 1), np.ones(chosen.size)
+            two_valued, apart = self.triangles.extremes()
+        else:
+            self._whole = self._within(np.arange(chosen.size), one_cluster, 1)
+            values = zip(*map(matrices.values, chosen.tolist()), strict=True)
+            two_valued, apart, seen = (np.array(each) for each in values)
         self._total = counted_totals(self._whole, standardize, two_valued, apart, shares, seen)
         # Between the samples of a subsample, a matrix may be all zeros; its feature then has no weight and no score.
         self._units = np.divide(self._total, self._whole, out=np.zeros(chosen.size), where=self._whole > SMALLEST)
@@ -171,6 +191,10 @@ class MatrixFeatures(Features):
         # The number that rounds the dissimilarities of all features so that sums of them over features are exact.
         largest = float(np.max(apart * self._units)) * chosen.size
         self._anchor = 1.5 * float(np.ldexp(1.0, np.frexp(largest)[1] + 1))
+
+    def __getstate__(self) -> dict[str, Any]:
+        # To another process go the triangles, if there are any, instead of what they were made of.
+        return vars(self) | ({} if self.triangles is None else {"matrices": None})
 
     @property
     def total(self) -> Floats:
@@ -205,6 +229,8 @@ class MatrixFeatures(Features):
 
     def scores(self, labels: Labels, n_clusters: int) -> Floats:
         every, last = np.arange(self.n_features), self._last_scores
+        if self.triangles is not None:
+            return self._explained(self.triangles.within(labels, n_clusters), every)
         if self.has_missing:
             return self._explained(self._within(every, labels, n_clusters), every)
         if last.state is None or last.state[1].shape[1] != n_clusters:
@@ -233,7 +259,8 @@ class MatrixFeatures(Features):
         """Similarity on a subset; without weights, from that on the last one if they have most features in common."""
         counted = np.zeros(self.n_features)
         counted[subset] = 1.0 if weights is None else weights
-        before, total = np.zeros(self.n_features), np.zeros((self.n_samples, self.n_samples))
+        shape = (self.n_samples, self.n_samples) if self.triangles is None else self.triangles.values.shape[1]
+        before, total = np.zeros(self.n_features), np.zeros(shape)
         last = self._last_pairs
         if weights is None and last.state is not None and np.abs(counted - last.state[0]).sum() <= subset.size:
             before, total = last.state
@@ -244,12 +271,17 @@ class MatrixFeatures(Features):
         self._add(changed, (counted - before)[changed], self._anchor if weights is None else 0.0, total)
         if weights is None:
             last.state = counted, total
+        if self.triangles is not None:
+            return self.triangles.matrix(total, -0.5)
         similarity = total / -2.0
         mirror(similarity)
         return similarity
 
     def _add(self, features: Subset, weights: Floats, anchor: float, total: Floats) -> None:
-        """Add the weighted dissimilarities of some features to the lower triangle of a matrix."""
+        """Add the weighted dissimilarities of some features to the lower triangle of a matrix, or to all pairs."""
+        if self.triangles is not None:
+            self.triangles.add(features, self._units[features] * weights, anchor, total)
+            return
         for stack, places, part in self.matrices.stacks(self.chosen[features]):
             units = self._units[features[part]] * weights[part]
             if self.is_permuted:
@@ -262,13 +294,24 @@ class MatrixFeatures(Features):
         if n_clusters not in self._best_scores:
             every = np.arange(self.n_features)
             labels = (self.univariate_labels(f, n_clusters) for f in range(self.n_features))
-            within = [self._within(every[f : f + 1], own, n_clusters) for f, own in enumerate(labels)]
+            within = [self._within_alone(f, own, n_clusters) for f, own in enumerate(labels)]
             self._best_scores[n_clusters] = self._explained(np.concatenate(within), every)
         return self._best_scores[n_clusters]
 
+    def _within_alone(self, feature: int, labels: Labels, n_clusters: int) -> Floats:
+        """Within of a single feature."""
+        if self.triangles is None:
+            return self._within(np.array([feature]), labels, n_clusters)
+        matrix, unit = self.triangles.matrix(self.triangles.values[feature], 1.0), self.triangles.units[[feature]]
+        place, order = np.zeros(1, np.intp), np.arange(self.n_samples)[None]
+        return updated_within(matrix[None], place, order, unit, labels, *self._no_labels(1, n_clusters))
+
     def univariate_labels(self, feature: int, n_clusters: int) -> Labels:
         # In the order of the rows, so that a permuted copy finds the same clusters as the data.
-        similarity = -np.asarray(self.matrices[int(self.chosen[feature])], dtype=np.float64) / 2
+        if self._unpermuted is not None:
+            similarity = self._unpermuted.matrix(self._unpermuted.values[feature], -0.5)
+        else:
+            similarity = -np.asarray(self.matrices[int(self.chosen[feature])], dtype=np.float64) / 2
         if self.has_missing:
             similarity = as_if_all_seen(np.nan_to_num(similarity), (~np.isnan(similarity)).astype(np.float64))
         return pairs_labels(Pairs(similarity), n_clusters)[self.orders[feature]]
@@ -279,4 +322,10 @@ class MatrixFeatures(Features):
         orders = self.orders.T.copy()
         shuffle_columns(orders, self.streams, np.uint64(seed))
         other.orders, other.is_permuted = np.ascontiguousarray(orders.T), True
+        if self._unpermuted is not None:
+            other.triangles = self._unpermuted.permuted(other.orders)
         return other
+
+    def release(self) -> None:
+        if self.triangles is not None:
+            self.triangles.release()

@@ -133,6 +133,10 @@ class MixedFeatures(Features):
         part, members = next(each for each in zip(self.parts, self._members(subset), strict=True) if each[1].size)
         return part.univariate_labels(int(members[0]), n_clusters)
 
+    def release(self) -> None:
+        for part in self.parts:
+            part.release()
+
     def permuted(self, seed: int) -> Self:
         copy = type(self)([part.permuted(seed) for part in self.parts], self.places, self._all_owners)
         copy._best_scores, copy._origin = self._best_scores, (self, seed)

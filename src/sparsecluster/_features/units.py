@@ -28,6 +28,21 @@ def power_of_two(sizes: Any) -> Any:
     return np.ldexp(1.0, np.minimum(-np.frexp(sizes)[1], MOST_EXPONENT))
 
 
+def exact_unit(largest: float, n_samples: int) -> float:
+    """The power of two to multiples of which dissimilarities between so many samples are rounded.
+
+    It is so large that the sum of a row of a matrix is exact, the sum of all pairs is less than 2^62 times as large,
+    and dividing by it is multiplying by its inverse.
+    """
+    samples = int(np.ceil(np.log2(n_samples)))
+    return float(np.ldexp(1.0, max(np.frexp(largest)[1] - min(52 - samples, 62 - 2 * samples), -MOST_EXPONENT + 1)))
+
+
+def exact_anchor(unit: float) -> float:
+    """A number whose last bit is the unit: adding and subtracting it leaves a multiple of the unit."""
+    return 1.5 * 2.0**52 * unit
+
+
 def counted_totals(
     total: Floats, standardize: bool, two_valued: Flags, largest: Any = 1.0, shares: Any = 1.0, seen: Any = 1.0
 ) -> Floats:

@@ -8,6 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from ..._features.matrices import entries
 from ..._utils.arrays import Floats, Table
 from ..content import Content
 from .dissimilarity import Dissimilarity
@@ -24,7 +25,7 @@ class CrossMeasure:
     def make(cls, matrix: Table, labels: Any, k: int) -> Self:
         """The measure for the matrix and labels of `fit`."""
         members = [np.flatnonzero(labels == c) for c in range(k)]
-        return cls(members, [float(observed_mean(matrix[np.ix_(each, each)])) / 2 for each in members])
+        return cls(members, [float(observed_mean(entries(matrix, each, each))) / 2 for each in members])
 
     def __call__(self, new: Table) -> Floats:
         clusters = zip(self.members, self.halves, strict=True)
