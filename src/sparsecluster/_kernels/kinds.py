@@ -160,7 +160,7 @@ def _(data, held, places, view):
     plain, coded = np.empty(held.size, np.intp), np.empty(held.size, np.intp)
     firsts, units = np.empty(held.size, np.intp), np.empty(held.size)
     width, count, n_levels, center = 0, 0, 0, 0.0
-    for a in held:
+    for a in np.sort(held):
         j = data.places[a]
         if data.is_coded[a]:
             coded[count], firsts[count], units[count] = j, n_levels, data.units[j]
@@ -191,7 +191,8 @@ def _(data, size):
 
 @view_of.register(Distances)
 def _(data, held, places, view):
-    similarity = sum_distances(take_columns(data.table, held))
+    # In ascending order: with ties, sums in another order could lead to other clusters.
+    similarity = sum_distances(take_columns(data.table, np.sort(held)))
     for i in range(similarity.shape[0]):
         for j in range(similarity.shape[1]):
             similarity[i, j] *= -0.5
