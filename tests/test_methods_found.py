@@ -7,7 +7,7 @@ from sklearn.exceptions import NotFittedError
 
 from sparsecluster.methods.registry import METHODS
 from tests.helpers.common import plain_scores, refuses, three_groups
-from tests.helpers.methods import CORNERS, EVERY, HARD, MIXTURES, TRUTH, fitted, quick, those
+from tests.helpers.methods import CORNERS, EVERY, GROUPS, HARD, MIXTURES, TRUTH, fitted, quick, those
 
 pytestmark = pytest.mark.usefixtures("less_work")
 
@@ -75,16 +75,15 @@ def test_samples_of_fit_are_placed_where_they_are(name):
 
 
 @EVERY
-@pytest.mark.parametrize("table", [CORNERS, HARD, HARD * np.arange(1, 31) + 100], ids=["clear", "hard", "units"])
-def test_scores_are_one_minus_within_over_total(name, table):
-    found = quick(name).fit(table)
-    np.testing.assert_allclose(found.feature_scores_, plain_scores(table, found.labels_), rtol=0, atol=1e-10)
+@pytest.mark.parametrize("groups", GROUPS)
+def test_scores_are_one_minus_within_over_total(name, groups):
+    found = fitted(name, groups)
+    np.testing.assert_allclose(found.feature_scores_, plain_scores(GROUPS[groups], found.labels_), rtol=0, atol=1e-10)
 
 
 @EVERY
 def test_centers_are_means_in_the_users_units(name):
-    table = HARD * np.arange(1, 31) + 100.0
-    found = quick(name).fit(table)
+    table, found = GROUPS["in units"], fitted(name, "in units")
     means = [table[found.labels_ == c].mean(axis=0) for c in range(3)]
     np.testing.assert_allclose(found.cluster_centers_, means, rtol=1e-12)
 

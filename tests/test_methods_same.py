@@ -333,4 +333,4 @@ def test_y_is_ignored(name):
         # On groups that overlap, a hierarchical method may cut off a single sample, of which it warns, and the BIC of a
         # mixture may prefer a single cluster.
         warnings.filterwarnings("ignore", "A cluster is made of 1 sample|By the BIC, a single cluster")
-        assert_same(quick(name).fit(HARD), quick(name).fit(HARD, np.arange(45)))
+        assert_same(fitted(name, "hard"), quick(name).fit(HARD, np.arange(45)))

@@ -51,9 +51,10 @@ def corners(sizes=(20, 15, 10), mu=4.0, own=8, n_features=40, seed=0):
 CORNERS, TRUTH, USEFUL = corners()
 # Groups that overlap, so that any other random number or rounding shows.
 HARD = shifted_groups(mu=0.8, n_features=30, n_useful=10, group_size=15, seed=1).X
+GROUPS = {"clear": CORNERS, "hard": HARD, "in units": HARD * np.arange(1, 31) + 100.0}
 
 
 @cache
 def fitted(name, groups="clear"):
     """A quick fit that many tests look at and none changes. All of them use the fixture `less_work`."""
-    return quick(name).fit({"clear": CORNERS, "hard": HARD}[groups])
+    return quick(name).fit(GROUPS[groups])
