@@ -3,6 +3,7 @@ PYTHON ?= python3
 ARGS ?=
 BIN := .venv/bin
 READY := .venv/.installed
+PRACTISED := .venv/.practised
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # An editable installation needs no build hook, which would have the dependencies installed once more to compile kernels.
@@ -19,11 +20,11 @@ help: ## Show this list
 demo: $(READY) ## Cluster a small example and show what comes out
 	$(BIN)/sparsecluster demo $(ARGS)
 
-test: $(READY) ## Run the tests, without the slow ones
-	$(BIN)/pytest -n auto $(ARGS)
+test: $(PRACTISED) ## Run the tests, without the slow ones
+	$(BIN)/pytest -n auto --dist worksteal $(ARGS)
 
 test-bounds: $(READY) ## Run the tests with bounds checking in all kernels
-	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(CURDIR)/build/numba-bounds $(BIN)/pytest -n auto $(ARGS)
+	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(CURDIR)/build/numba-bounds $(BIN)/pytest -n auto --dist worksteal $(ARGS)
 
 test-slow: $(READY) ## Run the slow tests only
 	$(BIN)/pytest -m slow $(ARGS)
@@ -67,4 +68,9 @@ $(READY): pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install -q -e '.[dev]'
 	$(BIN)/python tools/compile_kernels.py
+	touch $@
+
+# Otherwise each of the processes that run the tests would compile the same kernels at the same time.
+$(PRACTISED): $(READY)
+	$(BIN)/python tools/compile_kernels.py --cache
 	touch $@

@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 from helpers.blocks import N, counts, numbers
+from helpers.cases import in_turn
 from helpers.parts import ran
 
 import sparsecluster.io.backed as backed
@@ -307,8 +308,7 @@ def test_arranging_a_sparse_table_takes_little_more_than_one_copy_of_it():
 
 
 @pytest.mark.filterwarnings(REWRITTEN)
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("preset", [[], ["--preset", "expression"]])
+@in_turn(kind=KINDS, preset=[[], ["--preset", "expression"]])
 def test_a_file_that_is_larger_than_the_memory_is_fitted_in_blocks(tmp_path, kind, preset):
     table = sp.vstack([COUNTS, COUNTS])
     adata = cells(KINDS[kind](table))

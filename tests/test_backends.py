@@ -16,6 +16,7 @@ from sparsecluster import SASClustering, SparseKMeans
 from sparsecluster._utils.blas import one_thread_blas
 from sparsecluster._utils.parallel import Workers
 from sparsecluster.datasets import shifted_groups
+from tests.helpers.cases import in_turn
 
 # Groups that overlap: any other random number or rounding shows.
 X = shifted_groups(mu=0.6, n_features=60, n_useful=10, group_size=15, seed=1).X
@@ -36,8 +37,7 @@ def threads_for_small_tables(monkeypatch):
     monkeypatch.setattr(sparsecluster._utils.parallel, "THREADS_PAY", 0)
 
 
-@pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda each: type(each).__name__)
-@pytest.mark.parametrize("backend", ["loky", "threading", "multiprocessing", "sequential"])
+@in_turn(estimator=ESTIMATORS, backend=["loky", "threading", "multiprocessing", "sequential"])
 def test_a_backend_that_the_user_sets_does_not_change_a_result(estimator, backend):
     alone = answer(estimator)
     with joblib.parallel_config(backend=backend, n_jobs=2):

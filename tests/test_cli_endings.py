@@ -131,7 +131,8 @@ def test_a_disk_that_fills_up_leaves_the_old_result_and_the_message_names_the_fi
 
 
 @pytest.mark.skipif(os.name != "posix", reason="programs are killed on POSIX")
-def test_a_fit_killed_while_it_writes_leaves_one_result_and_the_next_fit_cleans_up(tmp_path, table):
+@pytest.mark.parametrize("times", [2, pytest.param(5, marks=pytest.mark.slow)])
+def test_a_fit_killed_while_it_writes_leaves_one_result_and_the_next_fit_cleans_up(tmp_path, table, times):
     out, rng = tmp_path / "out", random.Random(0)
     run("fit", table, *FIT, "--out", out, "--no-report")
     (out / "mine.txt").write_text("mine")
@@ -143,7 +144,7 @@ def test_a_fit_killed_while_it_writes_leaves_one_result_and_the_next_fit_cleans_
         "print('ready', flush=True); main()"
     )
     command = [sys.executable, "-c", code, "fit", str(table), *map(str, FIT), "--out", str(out), "-q"]
-    for _ in range(5):
+    for _ in range(times):
         begun = out.stat().st_ino
         with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
             assert process.stdout.readline() == b"ready\n"
@@ -239,7 +240,13 @@ def assert_written(arguments, tmp_path):
         assert HELD[arguments[0]] in held(tmp_path / "new")
 
 
-@pytest.mark.parametrize("what", PRINTING)
+# Each is a program of its own, which takes seconds to begin.
+REPEATED = ("fit --json", "predict", "methods --json", "reproduce")
+
+
+@pytest.mark.parametrize(
+    "what", [pytest.param(each, marks=[pytest.mark.slow] if each in REPEATED else []) for each in PRINTING]
+)
 def test_a_command_whose_output_is_not_read_ends_quietly_with_its_results_written(folder, tmp_path, closed_pipe, what):
     options, arguments = prepared(what, folder, tmp_path)
     ended = real(*arguments, stdout=closed_pipe, stderr=subprocess.PIPE, **options)

@@ -13,9 +13,11 @@ from sparsecluster import COSA, PlainClustering, RegularizedKMeans, SASClusterin
 from sparsecluster.methods._clusters import CRITERIA
 from sparsecluster.methods._criteria.refit import Refit, assign, fit_each, part_of
 from sparsecluster.methods._criteria.tables import numbers_of
+from sparsecluster.methods.registry import METHODS
+from tests.helpers.cases import in_turn
 from tests.helpers.common import refuses, same_groups
 from tests.helpers.criteria import REFITTING, SIMULATING, choose, far_apart, few_tables, kmeans  # noqa: F401
-from tests.helpers.methods import CORNERS, EVERY, HARD, TRUTH, quick
+from tests.helpers.methods import CORNERS, HARD, TRUTH, quick
 
 pytestmark = pytest.mark.usefixtures("less_work", "few_tables", "one_thread")
 
@@ -34,8 +36,7 @@ def auto(X, criterion, **parameters):
 # ---------------------------------------------------------------- black boxes
 
 
-@EVERY
-@CRITERION
+@in_turn(name=METHODS, criterion=REFITTING)
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_every_criterion_chooses_among_the_candidates_for_every_method(name, criterion):
     estimator = quick(name)

@@ -14,6 +14,7 @@ from sparsecluster.methods._criteria.gap import (
     log_dispersions,
     sum_of_squares,
 )
+from tests.helpers.cases import in_turn
 from tests.helpers.common import refuses, within
 from tests.helpers.criteria import choose, far_apart, kmeans, lloyd
 from tests.helpers.methods import corners
@@ -31,16 +32,12 @@ def labels_of(n, k):
 # ---------------------------------------------------------------- other programs
 
 
-def gap_cases():
-    tables = [("simfuse", 30), ("simfuse", 16), ("gauss", 120), ("gauss", 20)]
-    return [pytest.param(data, p, kind, id=f"{data}-{p}-{kind}") for data, p in tables for kind in NAMES]
-
-
 NAMES = {"original": "gap_uniform", "scaledPCA": "gap"}
 
 
-@pytest.mark.parametrize(("data", "columns", "kind"), gap_cases())
-def test_gap_and_choice_are_those_of_r(reference, monkeypatch, data, columns, kind):
+@in_turn(table=[("simfuse", 30), ("simfuse", 16), ("gauss", 120), ("gauss", 20)], kind=NAMES)
+def test_gap_and_choice_are_those_of_r(reference, monkeypatch, table, kind):
+    data, columns = table
     (theirs,) = [
         each
         for each in reference.choices("clusGap")

@@ -2,6 +2,7 @@
 
 import inspect
 import re
+from collections import Counter
 
 import numpy as np
 import pandas as pd
@@ -13,7 +14,7 @@ import sparsecluster
 from sparsecluster.methods._base import SparseClusterer
 from sparsecluster.methods.registry import METHODS, make_method
 from tests.helpers.common import refuses
-from tests.helpers.methods import CORNERS, EVERY, HARD, USEFUL, corners, quick, those
+from tests.helpers.methods import CORNERS, EVERY, HARD, USEFUL, corners, fitted, quick, those
 
 pytestmark = pytest.mark.usefixtures("less_work")
 
@@ -41,7 +42,20 @@ def expected_failures(estimator):
     return dict.fromkeys(SETS_ONE_CLUSTER, ONE_CLUSTER) | (FOR_CLASSIFIERS if is_soft_on_sparse else {})
 
 
-@parametrize_with_checks([quick(name) for name in CLASSES], expected_failed_checks=expected_failures)
+CHECKS = parametrize_with_checks([quick(name) for name in CLASSES], expected_failed_checks=expected_failures)
+
+
+def every_third(cases):
+    """The checks of scikit-learn. Each is quick for every third class, and slow for the others."""
+    turns = Counter({type(quick(name)): place for place, name in enumerate(CLASSES)})
+    for case in cases:
+        estimator, check = getattr(case, "values", case)
+        turns[type(estimator)] += 1
+        marks = [*getattr(case, "marks", []), *([pytest.mark.slow] if turns[type(estimator)] % 3 else [])]
+        yield pytest.param(estimator, check, marks=marks)
+
+
+@pytest.mark.parametrize(("estimator", "check"), list(every_third(CHECKS.args[1])), **CHECKS.kwargs)
 def test_every_method_is_a_scikit_learn_estimator(estimator, check):
     check(estimator)
 
@@ -105,7 +119,7 @@ def test_every_public_estimator_is_in_the_registry():
 
 @EVERY
 def test_it_places_new_samples_if_the_registry_says_so(name):
-    found = quick(name).fit(CORNERS)
+    found = fitted(name)
     assert hasattr(found, "predict") == hasattr(found, "score") == METHODS[name].predicts
     if METHODS[name].predicts:
         new, truth, _ = corners(seed=1)

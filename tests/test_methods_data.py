@@ -11,7 +11,7 @@ from sparsecluster import rand_index
 from sparsecluster.datasets import mixed_groups
 from sparsecluster.methods.registry import METHODS
 from tests.helpers.common import refuses, three_groups
-from tests.helpers.methods import CORNERS, EVERY, HARD, quick, those
+from tests.helpers.methods import CORNERS, EVERY, HARD, fitted, quick, those
 
 pytestmark = pytest.mark.usefixtures("less_work")
 
@@ -291,7 +291,7 @@ def test_constant_columns_do_not_disturb_the_others(name):
     with pytest.warns(UserWarning, match="constant"):
         found = quick(name).fit(np.insert(HARD, [0, 17], [5.0, -3.0], axis=1))
     kept = np.setdiff1d(np.arange(32), [0, 18])
-    plain = quick(name).fit(HARD)
+    plain = fitted(name, "hard")
     np.testing.assert_array_equal(found.labels_, plain.labels_)
     np.testing.assert_array_equal(found.support_[kept], plain.support_)
     np.testing.assert_array_equal(found.feature_scores_[kept], plain.feature_scores_)

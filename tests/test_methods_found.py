@@ -7,7 +7,7 @@ from sklearn.exceptions import NotFittedError
 
 from sparsecluster.methods.registry import METHODS
 from tests.helpers.common import plain_scores, refuses, three_groups
-from tests.helpers.methods import CORNERS, EVERY, HARD, MIXTURES, TRUTH, quick, those
+from tests.helpers.methods import CORNERS, EVERY, GROUPS, HARD, MIXTURES, TRUTH, fitted, quick, those
 
 pytestmark = pytest.mark.usefixtures("less_work")
 
@@ -33,7 +33,7 @@ SEES_PROPORTIONS = ("reduced-nmf",)
 
 @pytest.mark.parametrize("name", [name for name in METHODS if name not in SEES_ONE_DIRECTION])
 def test_groups_at_the_corners_of_a_triangle_are_found(name):
-    np.testing.assert_array_equal(quick(name).fit(CORNERS).labels_, TRUTH)
+    np.testing.assert_array_equal(fitted(name).labels_, TRUTH)
 
 
 @pytest.mark.parametrize("name", [name for name in METHODS if name not in SEES_TWO_DIRECTIONS + SEES_PROPORTIONS])
@@ -67,8 +67,7 @@ def test_fit_predict_gives_the_labels(name):
 
 @pytest.mark.parametrize("name", those(predicts=True))
 def test_samples_of_fit_are_placed_where_they_are(name):
-    found = quick(name).fit(CORNERS)
-    np.testing.assert_array_equal(found.predict(CORNERS), TRUTH)
+    np.testing.assert_array_equal(fitted(name).predict(CORNERS), TRUTH)
     np.testing.assert_array_equal(quick(name).fit(FRAME).predict(FRAME), TRUTH)
 
 
@@ -76,23 +75,22 @@ def test_samples_of_fit_are_placed_where_they_are(name):
 
 
 @EVERY
-@pytest.mark.parametrize("table", [CORNERS, HARD, HARD * np.arange(1, 31) + 100], ids=["clear", "hard", "units"])
-def test_scores_are_one_minus_within_over_total(name, table):
-    found = quick(name).fit(table)
-    np.testing.assert_allclose(found.feature_scores_, plain_scores(table, found.labels_), rtol=0, atol=1e-10)
+@pytest.mark.parametrize("groups", GROUPS)
+def test_scores_are_one_minus_within_over_total(name, groups):
+    found = fitted(name, groups)
+    np.testing.assert_allclose(found.feature_scores_, plain_scores(GROUPS[groups], found.labels_), rtol=0, atol=1e-10)
 
 
 @EVERY
 def test_centers_are_means_in_the_users_units(name):
-    table = HARD * np.arange(1, 31) + 100.0
-    found = quick(name).fit(table)
+    table, found = GROUPS["in units"], fitted(name, "in units")
     means = [table[found.labels_ == c].mean(axis=0) for c in range(3)]
     np.testing.assert_allclose(found.cluster_centers_, means, rtol=1e-12)
 
 
 @EVERY
 def test_support_is_a_mask_with_something_in_it(name):
-    found = quick(name).fit(HARD)
+    found = fitted(name, "hard")
     assert found.support_.dtype == bool
     assert found.support_.shape == (30,)
     assert found.support_.any()
@@ -102,7 +100,7 @@ def test_support_is_a_mask_with_something_in_it(name):
 
 @EVERY
 def test_features_with_weight_are_those_chosen(name):
-    found = quick(name).fit(HARD)
+    found = fitted(name, "hard")
     if hasattr(found, "feature_weights_"):
         assert (found.feature_weights_ >= 0).all()
         np.testing.assert_array_equal(found.feature_weights_ > 0, found.support_)
@@ -112,7 +110,7 @@ def test_features_with_weight_are_those_chosen(name):
 
 @EVERY
 def test_transform_keeps_the_chosen_columns_and_inverse_puts_zeros_elsewhere(name):
-    found = quick(name).fit(CORNERS)
+    found = fitted(name)
     chosen = found.support_
     np.testing.assert_array_equal(found.transform(CORNERS), CORNERS[:, chosen])
     np.testing.assert_array_equal(quick(name).fit_transform(CORNERS), CORNERS[:, chosen])
@@ -130,7 +128,7 @@ def test_names_of_columns_are_kept(name):
 
 @EVERY
 def test_a_frame_gives_the_answer_of_its_values(name):
-    frame, values = quick(name).fit(FRAME), quick(name).fit(CORNERS)
+    frame, values = quick(name).fit(FRAME), fitted(name)
     np.testing.assert_array_equal(frame.labels_, values.labels_)
     np.testing.assert_array_equal(frame.support_, values.support_)
     np.testing.assert_array_equal(frame.feature_scores_, values.feature_scores_)
@@ -190,7 +188,7 @@ def test_the_users_table_is_left_alone(name):
 @EVERY
 @pytest.mark.parametrize("store", [np.asfortranarray, np.ndarray.tolist, lambda table: table.astype(object)])
 def test_numbers_may_be_stored_in_any_way(name, store):
-    found, plain = quick(name).fit(store(CORNERS)), quick(name).fit(CORNERS)
+    found, plain = quick(name).fit(store(CORNERS)), fitted(name)
     np.testing.assert_array_equal(found.labels_, plain.labels_)
     np.testing.assert_array_equal(found.support_, plain.support_)
     np.testing.assert_array_equal(found.feature_scores_, plain.feature_scores_)

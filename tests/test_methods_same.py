@@ -14,7 +14,7 @@ import sparsecluster._utils.parallel
 from sparsecluster.datasets import mixed_groups
 from sparsecluster.methods.registry import METHODS
 from tests.helpers.common import refuses
-from tests.helpers.methods import CORNERS, EVERY, HARD, MIXTURES, TRUTH, quick, those
+from tests.helpers.methods import CORNERS, EVERY, HARD, MIXTURES, TRUTH, fitted, quick, those
 
 pytestmark = pytest.mark.usefixtures("less_work")
 
@@ -83,13 +83,13 @@ def test_the_same_seed_gives_the_same_answer(name):
 @EVERY
 def test_fitting_twice_is_fitting_once(name):
     estimator = quick(name).fit(CORNERS)
-    assert_equal_attributes(estimator.fit(HARD), quick(name).fit(HARD))
-    assert_equal_attributes(estimator.fit(HARD), quick(name).fit(HARD))
+    assert_equal_attributes(estimator.fit(HARD), fitted(name, "hard"))
+    assert_equal_attributes(estimator.fit(HARD), fitted(name, "hard"))
 
 
 @EVERY
 def test_a_clone_has_the_parameters_and_not_the_result(name):
-    found = quick(name).fit(HARD)
+    found = fitted(name, "hard")
     again = clone(found)
     assert again.get_params() == found.get_params()
     assert not attributes(again)
@@ -98,7 +98,7 @@ def test_a_clone_has_the_parameters_and_not_the_result(name):
 
 @EVERY
 def test_a_fitted_estimator_survives_a_pickle(name):
-    found = quick(name).fit(HARD)
+    found = fitted(name, "hard")
     again = pickle.loads(pickle.dumps(found))
     assert_equal_attributes(found, again)
     if METHODS[name].predicts:
@@ -124,7 +124,7 @@ def test_nothing_stays_of_an_earlier_table_after_matrices(name):
     assert not hasattr(estimator, "cluster_centers_")
     assert_equal_attributes(estimator, quick(name, metric="precomputed").fit(matrices(SOME)))
     estimator.set_params(metric="auto").fit(HARD)
-    assert_equal_attributes(estimator, quick(name).fit(HARD))
+    assert_equal_attributes(estimator, fitted(name, "hard"))
 
 
 GIVEN = {
@@ -195,7 +195,7 @@ def test_order_of_rows_and_columns_does_not_matter(name, what):
     rng = np.random.default_rng(0)
     rows = np.arange(45) if what == "columns" else rng.permutation(45)
     columns = np.arange(30) if what == "rows" else rng.permutation(30)
-    one, other = quick(name).fit(HARD), quick(name).fit(HARD[np.ix_(rows, columns)])
+    one, other = fitted(name, "hard"), quick(name).fit(HARD[np.ix_(rows, columns)])
     assert_same(one, other, rows, columns)
     if METHODS[name].predicts:
         new = rng.normal(size=(50, 30))
@@ -333,4 +333,4 @@ def test_y_is_ignored(name):
         # On groups that overlap, a hierarchical method may cut off a single sample, of which it warns, and the BIC of a
         # mixture may prefer a single cluster.
         warnings.filterwarnings("ignore", "A cluster is made of 1 sample|By the BIC, a single cluster")
-        assert_same(quick(name).fit(HARD), quick(name).fit(HARD, np.arange(45)))
+        assert_same(fitted(name, "hard"), quick(name).fit(HARD, np.arange(45)))

@@ -10,7 +10,7 @@ from sparsecluster import COSA, SASClustering, SparseHierarchical
 from sparsecluster.inspection import Places, inspect, place_samples
 from sparsecluster.methods.registry import METHODS
 from tests.helpers.common import refuses
-from tests.helpers.methods import CORNERS, EVERY, HARD, corners, quick, those
+from tests.helpers.methods import CORNERS, EVERY, GROUPS, corners, fitted, quick, those
 from tests.helpers.new_samples import KINDS, fit
 
 pytestmark = pytest.mark.usefixtures("less_work")
@@ -26,21 +26,21 @@ NEW = np.vstack([corners(seed=1)[0], np.random.default_rng(2).normal(scale=5.0, 
 def test_a_method_has_probabilities_if_and_only_if_the_registry_says_so(name):
     made = quick(name)
     assert hasattr(made, "predict_proba") == METHODS[name].soft
-    assert hasattr(made.fit(CORNERS), "predict_proba") == METHODS[name].soft
+    assert hasattr(fitted(name), "predict_proba") == METHODS[name].soft
 
 
 @SOFT
-@pytest.mark.parametrize("table", [CORNERS, HARD], ids=["apart", "overlapping"])
-def test_samples_of_fit_have_the_probabilities_of_fit(name, table):
-    found = quick(name).fit(table)
-    np.testing.assert_allclose(found.predict_proba(table), found.memberships_, atol=1e-8)
+@pytest.mark.parametrize("groups", ["clear", "hard"])
+def test_samples_of_fit_have_the_probabilities_of_fit(name, groups):
+    found = fitted(name, groups)
+    np.testing.assert_allclose(found.predict_proba(GROUPS[groups]), found.memberships_, atol=1e-8)
 
 
 @SOFT
-@pytest.mark.parametrize("table", [CORNERS, HARD], ids=["apart", "overlapping"])
-def test_the_most_probable_cluster_is_the_one_that_is_predicted(name, table):
-    found = quick(name).fit(table)
-    new = NEW[:, : table.shape[1]]
+@pytest.mark.parametrize("groups", ["clear", "hard"])
+def test_the_most_probable_cluster_is_the_one_that_is_predicted(name, groups):
+    found = fitted(name, groups)
+    new = NEW[:, : found.n_features_in_]
     memberships = found.predict_proba(new)
     assert memberships.shape == (len(new), 3)
     assert (memberships >= 0).all()
@@ -97,7 +97,7 @@ def test_samples_of_fit_are_where_the_view_of_the_fit_has_them(kind):
 
 @pytest.mark.parametrize("name", those(predicts=True))
 def test_every_method_that_predicts_places_samples_where_it_predicts_them(name):
-    found = quick(name).fit(CORNERS)
+    found = fitted(name)
     places = place_samples(found, NEW)
     np.testing.assert_array_equal(places.labels, found.predict(NEW))
     assert (places.memberships is not None) == METHODS[name].soft

@@ -2,7 +2,8 @@
 
 Kernels are compiled by fitting small tables, as users do. `python tools/compile_kernels.py` compiles those of numbers
 into `src/sparsecluster/_kernels/compiled`, which Git ignores, and with `--all` those of every kind of table and every
-method. `hatch_build.py` puts them into wheels.
+method. `hatch_build.py` puts them into wheels. With `--cache` the others are compiled into Numba's own cache: tests
+need them all, and run in several processes, each of which would compile them.
 """
 
 from __future__ import annotations
@@ -93,6 +94,8 @@ def fit_methods():
 # compiling what may never be needed would only keep people waiting.
 ALL = (("fit_numbers", "fit_more_numbers"), ("fit_other_tables", "fit_methods"))
 BASIC = (("fit_numbers",),)
+# What is in the first but not in the second.
+REST = (("fit_more_numbers", "fit_other_tables"), ("fit_methods",))
 
 
 def practise(names):
@@ -103,6 +106,17 @@ def practise(names):
         globals()[name]()
 
 
+def side_by_side(parts, environments):
+    """Practise every part in a process of its own, all at the same time."""
+    running = [
+        subprocess.Popen([sys.executable, __file__, *names], env=os.environ | environment)
+        for names, environment in zip(parts, environments, strict=True)
+    ]
+    returned = [process.wait() for process in running]
+    if any(returned):
+        raise RuntimeError("A process that compiles kernels has failed; its messages are above.")
+
+
 def compile_into(folder, parts=BASIC):
     """Fill `folder`, which is made, with the compiled kernels. Returns how many there are."""
     made_for = _ahead.processor()
@@ -111,14 +125,9 @@ def compile_into(folder, parts=BASIC):
     asked = {"NUMBA_CPU_NAME": made_for.name, "NUMBA_CPU_FEATURES": ""}
     with tempfile.TemporaryDirectory() as scratch:
         folders = [Path(scratch, str(number)) for number in range(len(parts))]
-        running = []
-        for names, each in zip(parts, folders, strict=True):
+        for each in folders:
             each.mkdir()
-            environment = os.environ | asked | {_ahead.VARIABLE: str(each), "SPARSECLUSTER_CACHE": scratch}
-            running.append(subprocess.Popen([sys.executable, __file__, *names], env=environment))
-        returned = [process.wait() for process in running]
-        if any(returned):
-            raise RuntimeError("A process that compiles kernels has failed; its messages are above.")
+        side_by_side(parts, [asked | {_ahead.VARIABLE: str(each), "SPARSECLUSTER_CACHE": scratch} for each in folders])
         whole = Path(scratch, "whole")
         whole.mkdir()
         for each in folders:
@@ -128,8 +137,16 @@ def compile_into(folder, parts=BASIC):
     return len(list(Path(folder).glob("*.nbc")))
 
 
+def fill_cache():
+    """Compile into Numba's own cache what is not compiled for everybody."""
+    with tempfile.TemporaryDirectory() as scratch:
+        side_by_side(REST, [{"SPARSECLUSTER_CACHE": scratch}] * len(REST))
+
+
 if __name__ == "__main__":
-    if sys.argv[1:] in ([], ["--all"]):
+    if sys.argv[1:] == ["--cache"]:
+        fill_cache()
+    elif sys.argv[1:] in ([], ["--all"]):
         count = compile_into(_ahead.COMPILED, ALL if sys.argv[1:] else BASIC)
         print(f"{count} kernels compiled into {os.path.relpath(_ahead.COMPILED)}")
     else:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 import pytest
 
@@ -17,8 +19,9 @@ QUICK = {
     "n_penalties": 5,
     "n_variance_penalties": 2,
 }
-# i-IF-Learn clusters in several dimensions that carry nothing, where few of the starts find the best clusters.
-MORE = {"i-if-learn": {"n_init": 30}}
+# i-IF-Learn clusters in several dimensions that carry nothing, where few of the starts find the best clusters. Raftery
+# and Dean look at every feature once more for each that they take.
+OTHER = {"i-if-learn": {"n_init": 30}, "raftery-dean": {"max_features": 6}}
 # Penalized Gaussian mixtures, which share one algorithm.
 MIXTURES = ("pan-shen", "wang-zhu", "ahp-gmm", "xie", "pairwise-fusion")
 EVERY = pytest.mark.parametrize("name", METHODS)
@@ -34,7 +37,7 @@ def quick(name, n_clusters=3, **parameters):
     made = make_method(name, n_clusters)
     known = made.get_params()
     fewer = {key: value for key, value in QUICK.items() if key in known}
-    return made.set_params(**{**fewer, **MORE.get(name, {}), **parameters})
+    return made.set_params(**{**fewer, **OTHER.get(name, {}), **parameters})
 
 
 def corners(sizes=(20, 15, 10), mu=4.0, own=8, n_features=40, seed=0):
@@ -48,3 +51,10 @@ def corners(sizes=(20, 15, 10), mu=4.0, own=8, n_features=40, seed=0):
 CORNERS, TRUTH, USEFUL = corners()
 # Groups that overlap, so that any other random number or rounding shows.
 HARD = shifted_groups(mu=0.8, n_features=30, n_useful=10, group_size=15, seed=1).X
+GROUPS = {"clear": CORNERS, "hard": HARD, "in units": HARD * np.arange(1, 31) + 100.0}
+
+
+@cache
+def fitted(name, groups="clear"):
+    """A quick fit that many tests look at and none changes. All of them use the fixture `less_work`."""
+    return quick(name).fit(GROUPS[groups])
