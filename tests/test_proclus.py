@@ -23,7 +23,7 @@ from sparsecluster.methods._projected import (
     values_to_compare,
 )
 from sparsecluster.methods._result import NoClustersError
-from tests import naive
+from tests import naive, naive_projected
 from tests.helpers.common import refuses
 from tests.helpers.methods import HARD
 from tests.helpers.projected import OWN, TRUTH, X
@@ -51,16 +51,16 @@ def test_kernels_agree_with_their_definitions(whole):
         labels, own = naive.random_labels(rng, 20, k), masks(rng, k, 6)
         chosen = [np.flatnonzero(mask).tolist() for mask in own]
         centers, part = table[:k], rng.permutation(20)[:7]
-        far = [naive.segmental(x, centers[0], range(6)) for x in table]
+        far = [naive_projected.segmental(x, centers[0], range(6)) for x in table]
         np.testing.assert_allclose(distances_from(table, centers[0]), far, rtol=1e-13)
         mean = np.abs(table[part] - centers[1]).mean(axis=0)
         np.testing.assert_allclose(mean_deviations(table, part, centers[1]), mean, rtol=1e-13)
-        apart = [[naive.segmental(x, centers[c], chosen[c]) for c in range(k)] for x in table]
+        apart = [[naive_projected.segmental(x, centers[c], chosen[c]) for c in range(k)] for x in table]
         np.testing.assert_allclose(segmental_distances(table, centers, *listed(own)), apart, rtol=1e-13)
         parts = [table[labels == c][:, chosen[c]] for c in range(k)]
         within = np.concatenate([np.abs(each - each.mean(axis=0)).mean(axis=0) for each in parts])
         np.testing.assert_allclose(deviations_within(table, labels, *listed(own)), within, rtol=1e-12, atol=1e-14)
-        expected = naive.projected_objective(table, labels, chosen)
+        expected = naive_projected.projected_objective(table, labels, chosen)
         assert objective_of(table, labels, own) == pytest.approx(expected, rel=1e-12)
 
 
@@ -104,7 +104,7 @@ def test_deviations_around_medoids_are_those_of_the_definition(k):
     for seed in range(5):
         found = all_candidates(HARD, k, seed)
         medoids = np.random.default_rng(seed).permutation(found.places.size)[:k]
-        expected = naive.deviations_around(HARD, found.places[medoids].tolist())
+        expected = naive_projected.deviations_around(HARD, found.places[medoids].tolist())
         for _ in range(2):  # The second time, they are known.
             np.testing.assert_allclose(found.deviations(medoids), expected, rtol=1e-12)
         assert (found.deviations(medoids) > 0).all()
@@ -165,10 +165,10 @@ def test_samples_belong_to_the_smallest_segmental_distance():
     found = all_candidates(HARD, 3)
     solution, apart = project(found, np.arange(3), found.deviations(np.arange(3)), 12)
     medoids, chosen = HARD[found.places[:3]], [np.flatnonzero(mask) for mask in solution.own]
-    expected = [[naive.segmental(x, medoids[c], chosen[c]) for c in range(3)] for x in HARD]
+    expected = [[naive_projected.segmental(x, medoids[c], chosen[c]) for c in range(3)] for x in HARD]
     np.testing.assert_allclose(apart, expected)
     np.testing.assert_array_equal(solution.labels, np.argmin(expected, axis=1))
-    expected = naive.projected_objective(HARD, solution.labels, chosen)
+    expected = naive_projected.projected_objective(HARD, solution.labels, chosen)
     assert solution.objective == pytest.approx(expected)
 
 
@@ -241,8 +241,8 @@ def test_samples_outside_are_farther_from_each_medoid_than_the_nearest_other_med
     found = climb(candidates, 3, 9, 20, 0.1, np.random.default_rng(0))
     chosen = [np.flatnonzero(mask) for mask in found.found.own]
     rows = HARD[found.medoids]
-    reach = [min(naive.segmental(rows[c], rows[d], chosen[c]) for d in range(3) if d != c) for c in range(3)]
-    expected = [all(naive.segmental(x, rows[c], chosen[c]) > reach[c] for c in range(3)) for x in HARD]
+    reach = [min(naive_projected.segmental(rows[c], rows[d], chosen[c]) for d in range(3) if d != c) for c in range(3)]
+    expected = [all(naive_projected.segmental(x, rows[c], chosen[c]) > reach[c] for c in range(3)) for x in HARD]
     np.testing.assert_array_equal(found.outside, expected)
     assert not found.outside[found.medoids].any()
     assert 0 < found.outside.sum() < 45

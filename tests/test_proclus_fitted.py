@@ -5,7 +5,7 @@ import pytest
 
 from sparsecluster import PROCLUS, rand_index
 from sparsecluster.methods._projected import distances_to, objective_of
-from tests import naive
+from tests import naive_projected
 from tests.helpers.common import plain_scores, refuses, same_groups
 from tests.helpers.methods import CORNERS, HARD
 from tests.helpers.projected import OWN, TRUTH, X, narrow
@@ -85,9 +85,9 @@ def test_the_number_that_was_chosen_gives_the_same_result_if_it_is_given(table):
 
 def test_the_objective_is_in_the_units_of_the_table_or_in_standard_deviations():
     own = [np.flatnonzero(mask) for mask in OWN]
-    assert fit(X, standardize=False).objective_ == pytest.approx(naive.projected_objective(X, TRUTH, own))
+    assert fit(X, standardize=False).objective_ == pytest.approx(naive_projected.projected_objective(X, TRUTH, own))
     units = (X - X.mean(axis=0)) / X.std(axis=0, ddof=1)
-    assert fit(X).objective_ == pytest.approx(naive.projected_objective(units, TRUTH, own))
+    assert fit(X).objective_ == pytest.approx(naive_projected.projected_objective(units, TRUTH, own))
     assert fit(X * 1e-3, standardize=False).objective_ == pytest.approx(1e-3 * fit(X, standardize=False).objective_)
 
 
@@ -122,7 +122,7 @@ def test_new_samples_go_to_the_smallest_segmental_distance(standardize):
     found, new = fit(HARD, 3, standardize=standardize), np.random.default_rng(0).normal(size=(50, 30))
     units = HARD.std(axis=0, ddof=1) if standardize else np.ones(30)
     medoids, own = HARD[found.medoids_] / units, features_of(found)
-    apart = np.array([[naive.segmental(x / units, medoids[c], own[c]) for c in range(3)] for x in new])
+    apart = np.array([[naive_projected.segmental(x / units, medoids[c], own[c]) for c in range(3)] for x in new])
     np.testing.assert_array_equal(found.predict(new), apart.argmin(axis=1))
     np.testing.assert_array_equal(found.predict(HARD), found.labels_)
     typical = np.abs(HARD - HARD.mean(axis=0)).mean(axis=0) / units

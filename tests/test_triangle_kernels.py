@@ -20,7 +20,7 @@ from sparsecluster._kernels.triangles import (
     unfold,
 )
 from tests import naive
-from tests.test_matrix_kernels import random_matrix
+from tests.helpers.matrices import random_matrix
 
 SHAPES = [(2, 1), (3, 8), (9, 3), (17, 21), (30, 16)]
 
