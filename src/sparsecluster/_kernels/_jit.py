@@ -92,7 +92,7 @@ class _SayOnce(event.Listener):
     def on_start(self, event: Any) -> None:
         function = getattr(event.data.get("dispatcher"), "py_func", None)
         if getattr(function, "__module__", "").startswith(__package__) and is_watched():
-            whisper("sparsecluster: compiling its kernels for this machine (once, about 20 s)")
+            whisper("sparsecluster: compiling its kernels for this machine (once, about half a minute)")
             _unregister()
 
     def on_end(self, event: Any) -> None:
