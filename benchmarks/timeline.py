@@ -27,8 +27,8 @@ PYTHON = "Python between kernels"
 OUTSIDE = ", outside kernels"
 COLUMNS = (CLIMBS, UNIVARIATE, KMEANS, SCORES, SELECTION, COPIES, READING, GRAM, OTHER, PYTHON)
 # The column of a kernel: by its name or else by its file. All others are "other kernels".
-BY_NAME = {"shuffle_columns": COPIES, "arranged": READING, "scale_columns": READING}
-BY_NAME |= {"measure_columns": READING, "take_columns": KMEANS}
+BY_NAME = {"shuffle_columns": COPIES, "take_columns": KMEANS}
+BY_NAME |= dict.fromkeys(["arranged", "measure_columns", "scale_columns"], READING)
 BY_FILE = {
     "climbs": CLIMBS,
     "univariate": UNIVARIATE,

@@ -27,6 +27,8 @@ NEEDED = {
     "report/report.css",
     "report/templates/page.html.jinja",
     *(f"report/script/{file.name}" for file in (SOURCE / "report" / "script").glob("*.js")),
+    "app/templates/page.html.jinja",
+    *(f"app/static/{file.name}" for file in (SOURCE / "app" / "static").iterdir()),
 }
 
 # ---------------------------------------------------------------- without building
