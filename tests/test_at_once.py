@@ -11,7 +11,7 @@ from sparsecluster._features.coordinates import CoordinateFeatures, level_block,
 from sparsecluster._features.manhattan import ManhattanFeatures
 from sparsecluster._features.numeric import LARGE_VALUES
 from sparsecluster._kernels.climbs import exchange
-from sparsecluster._kernels.kinds import Categories, Distances, Incomplete, Numbers
+from sparsecluster._kernels.kinds import Categories, Distances, Incomplete, Numbers, scores_of
 from sparsecluster._kernels.nulls import NARROW, add_products, change_subset
 from sparsecluster._kernels.rows import BLOCK, WIDE, improve_rows
 from sparsecluster._kernels.select import largest, raise_envelope
@@ -64,6 +64,11 @@ def kind_of(features_of, kind, seed):
 
 def clusterer_of(features):
     return KMeans() if features.has_rows else HillClimb()
+
+
+def test_a_kind_without_a_version_is_refused_by_name():
+    with pytest.raises(TypeError, match="scores_of has no version for tuple"):
+        scores_of((), np.zeros(3, np.int32), 2)
 
 
 @pytest.mark.parametrize("kind", KINDS)

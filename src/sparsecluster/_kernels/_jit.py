@@ -6,7 +6,7 @@ import atexit
 import shutil
 import tempfile
 from collections.abc import Callable
-from functools import cache, singledispatch
+from functools import cache, singledispatch, wraps
 from typing import Any, TypeVar
 
 import numba
@@ -80,9 +80,18 @@ def by_kind(function: F) -> Any:
     Versions are added by `register(kind)`. A kernel that calls the function is compiled with the version for its own
     arguments, so that what is the same for all kinds is written once, and is as fast as if it were written for each.
     """
-    chosen = singledispatch(function)
+
+    @wraps(function)
+    def unknown(data: Any, *others: Any) -> Any:
+        raise TypeError(f"{function.__name__} has no version for {type(data).__name__}")
+
+    def version(*types: Any) -> Any:
+        found = chosen.dispatch(types[0].instance_class)
+        return None if found is unknown else found
+
+    chosen = singledispatch(unknown)
     options = {"nogil": True, "error_model": "numpy", "fastmath": FAST_SUMS}
-    overload(chosen, jit_options=options, strict=False)(lambda *types: chosen.dispatch(types[0].instance_class))
+    overload(chosen, jit_options=options, strict=False)(version)
     return chosen
 
 

@@ -94,11 +94,9 @@ def last_split(kind, before, sums, others, shares, low, high, i):
         last = min(first + width - 1, high)
         if width == BLOCK and before[first] + segment_cost(kind, sums, others, shares, last, i) > enough:
             continue
-        for j in range(first, last + 1):
-            cost = before[j] + segment_cost(kind, sums, others, shares, j, i)
-            if cost < best:
-                best = cost
-                where = j
+        cost, j = best_split(kind, before, sums, others, shares, first, last, i)
+        if cost < best:
+            best, where = cost, j
     return best, where
 
 

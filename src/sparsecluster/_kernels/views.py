@@ -58,13 +58,11 @@ class LevelRows(NamedTuple):
 @by_kind
 def seeded(view, uniforms):
     """Labels from k-means++ seeds, one for each of the uniform random numbers."""
-    raise NotImplementedError
 
 
 @by_kind
 def improve(view, labels, k, lloyd_passes):
     """C-hat(delta_S, k), step 1 of Algorithm 1: improve the labels in place until no move of a sample does."""
-    raise NotImplementedError
 
 
 @seeded.register(Pairs)
