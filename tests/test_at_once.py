@@ -15,7 +15,7 @@ from sparsecluster._kernels.kinds import Categories, Distances, Incomplete, Numb
 from sparsecluster._kernels.nulls import NARROW, add_products, change_subset
 from sparsecluster._kernels.rows import BLOCK, WIDE, improve_rows
 from sparsecluster._kernels.select import largest, raise_envelope
-from sparsecluster._search.climb import Problem, climb
+from sparsecluster._search.climb import By, Problem, climb
 from sparsecluster._search.search import search_sizes, shrinking_objective, sweep
 from sparsecluster._search.sizes import Effort, SizesTried
 from sparsecluster._search.starts import ladder
@@ -94,6 +94,24 @@ def test_a_climb_makes_the_same_steps(features_of, monkeypatch, k, kind):
                 np.testing.assert_allclose(np.array(at_once.history), np.array(written_out.history), rtol=1e-14)
                 steps = max(steps, len(at_once.history))
     assert steps > 3
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_climb_from_features_starts_from_the_clustering_by_them(features_of, monkeypatch, kind):
+    for seed in range(6):
+        features, rng = kind_of(features_of, kind, seed), np.random.default_rng(seed)
+        problem = Problem(features, clusterer_of(features), 3)
+        for count, size in ((1, 7), (25, 7), (40, 40)):
+            start = By(np.sort(rng.choice(40, count, replace=False)))
+            rngs = np.random.default_rng(seed), np.random.default_rng(seed)
+            at_once = climb(problem, start, size, rngs[0])
+            with monkeypatch.context() as patch:
+                patch.setattr(COMPILED, lambda *_: None)
+                written_out = climb(problem, start, size, rngs[1])
+            np.testing.assert_array_equal(at_once.labels, written_out.labels)
+            np.testing.assert_array_equal(at_once.subset, written_out.subset)
+            assert len(at_once.history) == len(written_out.history)
+            assert rngs[0].random() == rngs[1].random()
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -249,7 +249,7 @@ class BlockProblem(NamedTuple):
         scores: Floats = self.scored.scores(centers, self.n_clusters)
         return scores if centers.sums.sizes.all() else np.zeros_like(scores)
 
-    def at_once(self, labels: Centers, size: int) -> None:
+    def at_once(self, start: Centers, size: int, rng: np.random.Generator) -> None:
         """There is no compiled code for climbs on blocks: each pass takes longer than calling it."""
 
     def is_same(self, new: Centers, old: Centers) -> bool:

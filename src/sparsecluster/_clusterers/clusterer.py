@@ -87,6 +87,10 @@ class Clusterer(ABC):
         """Whether climbs of these features in compiled code cluster as this clusterer does."""
         return False
 
+    def is_compiled_from(self, features: Features, subset: Subset, n_clusters: int) -> bool:
+        """Whether a fresh start on a subset does so as well, and as fast."""
+        return self.is_compiled(features)
+
     @abstractmethod
     def solve(self, task: Task) -> Labels:
         """Return the labels, as described in `cluster`."""

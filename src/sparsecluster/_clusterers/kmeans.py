@@ -78,6 +78,10 @@ class KMeans(Clusterer):
     def is_compiled(self, features: Features) -> bool:
         return self.form is None and features.has_rows
 
+    def is_compiled_from(self, features: Features, subset: Subset, n_clusters: int) -> bool:
+        # Climbs in compiled code see the samples as rows.
+        return self.is_compiled(features) and self._form_of(features, subset, n_clusters, 1) == "rows"
+
     def _form_of(self, features: Features, subset: Subset, k: int, n_starts: int, is_warm: bool = False) -> Form:
         if self.form is not None:
             return self.form
@@ -99,6 +103,9 @@ class HillClimb(KMeans):
 
     def is_compiled(self, features: Features) -> bool:
         return not features.has_rows
+
+    def is_compiled_from(self, features: Features, subset: Subset, n_clusters: int) -> bool:
+        return self.is_compiled(features)
 
 
 def kmeans(

@@ -129,6 +129,8 @@ class NumericFeatures(Features):
         self.shares = np.ones(self.n_features)
         # Shared with all permuted copies: permuting a column does not change the best clustering of it alone.
         self._best_scores: dict[int, Floats] = {}
+        # The labels behind it, in the order of the sorted values, by feature and number of clusters.
+        self._best_runs: dict[tuple[int, int], Labels] = {}
         # Columns with two values, found when they are first needed.
         self._two_valued: Subset | None = None
 
@@ -241,11 +243,17 @@ class NumericFeatures(Features):
         return self._best_scores[n_clusters]
 
     def univariate_labels(self, feature: int, n_clusters: int) -> Labels:
-        return runs_labels(self.table[:, feature], n_clusters)
+        key, column = (feature, n_clusters), self.table[:, feature]
+        if key not in self._best_runs:
+            # Clusters are numbered in the order of their values.
+            self._best_runs[key] = np.sort(runs_labels(column, n_clusters))
+        labels = np.empty(self.n_samples, np.int32)
+        labels[np.argsort(column, kind="stable")] = self._best_runs[key]
+        return labels
 
     def permuted(self, seed: int) -> Self:
         copy = type(self)(self.source)
-        copy._best_scores = self._best_scores
+        copy._best_scores, copy._best_runs = self._best_scores, self._best_runs
         copy._total, copy._of_all = self.total, self.of_all
         copy._table = self.source.table() if self._table is None else self._table.copy()
         shuffle_columns(copy._table, np.arange(self.n_features), np.uint64(seed))

@@ -88,8 +88,18 @@ def climb_on(data, labels, known, k, size, history):
 
 
 @inline
-def kick_on(data, subset, k, uniforms, labels):
-    """Let the labels be a clustering by a random half of the subset, as in `_search.starts.kick`."""
+def cluster_on(data, subset, k, uniforms, labels):
+    """Let the labels be a clustering by the subset, from seeds that use one uniform random number each."""
+    view = view_of(data, subset, np.arange(subset.size), empty_view(data, subset.size))
+    fresh = seeded(view, uniforms)
+    improve(view, fresh, k, LLOYD_PASSES)
+    for i in range(labels.size):
+        labels[i] = fresh[i]
+
+
+@inline
+def part_of(subset, uniforms):
+    """A random half of the subset, as in `_search.starts.kick`."""
     kept = np.empty(subset.size, np.intp)
     count = 0
     for j in range(subset.size):
@@ -97,18 +107,15 @@ def kick_on(data, subset, k, uniforms, labels):
         count += uniforms[j] >= FORGET
     if count == 0:
         kept[0], count = subset[0], 1
-    view = view_of(data, kept[:count], np.arange(count), empty_view(data, count))
-    fresh = seeded(view, uniforms[subset.size :])
-    improve(view, fresh, k, LLOYD_PASSES)
-    for i in range(labels.size):
-        labels[i] = fresh[i]
+    return kept[:count]
 
 
 @kernel
-def sweep_on(data, labels, k, sizes, most_kicked, uniforms, history):
+def sweep_on(data, labels, begin, k, sizes, most_kicked, uniforms, history):
     """Climb at each of `sizes` in turn, as `_search.search.sweep` does; up to the size `most_kicked` also after a kick.
 
-    A kick uses as many uniform random numbers as there are chosen features, and k. `labels` become those from which a
+    The first climb starts from `labels` or, if there are features in `begin`, from a clustering by them, which uses k
+    uniform random numbers. A kick uses as many as there are chosen features, and k. `labels` become those from which a
     further size would start. Returns the labels and the scores of all climbs, and of the last one the subset and the
     number of iterations, which are rows of `history`.
     """
@@ -116,13 +123,17 @@ def sweep_on(data, labels, k, sizes, most_kicked, uniforms, history):
     for j in range(sizes.size):
         count += sizes[j] <= most_kicked
     all_labels, all_scores = np.empty((count, labels.size), np.int32), np.empty((0, 0))
-    own, subset, unknown = labels.copy(), np.empty(0, np.intp), np.empty(0)
+    own, subset, unknown = labels.copy(), begin, np.empty(0)
     used, filled, done, best, most = 0, 0, 0, 0, 0.0
     for size in sizes:
         for attempt in range(2 if size <= most_kicked else 1):
-            if attempt == 1:
-                kick_on(data, subset, k, uniforms[used : used + size + k], own)
-                used += size + k
+            if attempt == 1 or (filled == 0 and begin.size > 0):
+                kept = begin
+                if attempt == 1:
+                    kept = part_of(subset, uniforms[used : used + size])
+                    used += size
+                cluster_on(data, kept, k, uniforms[used : used + k], own)
+                used += k
             # A climb begins where the best one at the size before has ended.
             known = all_scores[best] if filled > 0 and attempt == 0 else unknown
             scores, subset, done = climb_on(data, own, known, k, size, history)
@@ -139,25 +150,3 @@ def sweep_on(data, labels, k, sizes, most_kicked, uniforms, history):
         for i in range(labels.size):
             own[i] = labels[i]
     return all_labels, all_scores, subset, done
-
-
-@kernel
-def path_on(data, labels, k, sizes, most_kicked, uniforms, history):
-    """The climbs of `_search.search.search_sizes` with a single shrinking path: returns the scores of all of them.
-
-    The first climb is at size 1, from `labels`. The sweep over `sizes` begins with a clustering by all features, which
-    uses the first k of the random numbers.
-    """
-    alone = sweep_on(data, labels, k, np.ones(1, np.intp), 0, uniforms, history)[1]
-    p = alone.shape[1]
-    every = np.arange(p)
-    view = view_of(data, every, every, empty_view(data, p))
-    fresh = seeded(view, uniforms[:k])
-    improve(view, fresh, k, LLOYD_PASSES)
-    swept = sweep_on(data, fresh, k, sizes, most_kicked, uniforms[k:], history)[1]
-    scores = np.empty((1 + len(swept), p))
-    for a in range(p):
-        scores[0, a] = alone[0, a]
-        for j in range(len(swept)):
-            scores[1 + j, a] = swept[j, a]
-    return scores

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from .._search.climb import Problem
+from .._search.climb import Problem, labels_at
 from .._search.search import search_size
 from .._search.starts import ladder, random_start
 from .._utils.arrays import Floats, Labels
@@ -33,7 +33,7 @@ def by_kmeans(problem: Problem, count: int, rng: np.random.Generator) -> list[La
 def by_subsets(problem: Problem, count: int, rng: np.random.Generator) -> list[Labels]:
     """K-means on random subsets of the features, of all sizes."""
     smallest = max(1, round(SMALLEST_SHARE * problem.features.n_features))
-    return [random_start(problem, smallest, rng) for _ in range(count)]
+    return [labels_at(problem, random_start(problem, smallest, rng), rng) for _ in range(count)]
 
 
 def by_sas(problem: Problem, count: int, rng: np.random.Generator) -> list[Labels]:
@@ -70,9 +70,8 @@ def start_memberships(
     found = [one_hot(each, k) for each in distinct(labels)]
     if ANNEALED in kinds:
         plain = Model(NoPenalty(), LogVariances(0.0) if table.own_variances else None)
-        firsts = distinct(
-            [random_start(problem, problem.features.n_features, children[ANNEALED]) for _ in range(count)]
-        )
+        p, own_rng = problem.features.n_features, children[ANNEALED]
+        firsts = distinct([labels_at(problem, random_start(problem, p, own_rng), own_rng) for _ in range(count)])
         found += [annealed(table, started(table, one_hot(first, k)), plain) for first in firsts]
     return found
 

@@ -16,7 +16,13 @@ from .._utils.arrays import Floats, Labels, Subset
 # A gain below this share of the objective is a rounding error.
 LEAST_GAIN = LEAST_RISE
 
-NO_UNIFORMS = np.empty(0)
+NO_UNIFORMS, NO_FEATURES = np.empty(0), np.empty(0, np.intp)
+
+
+class By(NamedTuple):
+    """A start of a climb: the clustering of the samples by a subset, of any size, of the features."""
+
+    subset: Subset
 
 
 class Problem(NamedTuple):
@@ -47,15 +53,24 @@ class Problem(NamedTuple):
         """1 - Delta_a[C] / T_a of every feature, for the clustering given by `labels`; see `Features.scores`."""
         return self.features.scores(labels, self.n_clusters)
 
-    def at_once(self, labels: Labels, size: int) -> Climb | None:
-        """The result of `climb` in one call, or None if there is no compiled code for these features."""
-        data = self.compiled(size)
+    def at_once(self, start: Labels | By, size: int, rng: np.random.Generator) -> Climb | None:
+        """The result of `climb` in one call, or None if there is no compiled code for it."""
+        k = self.n_clusters
+        if isinstance(start, By):
+            is_compiled = self.clusterer.is_compiled_from(self.features, start.subset, k)
+            data = self.compiled(max(size, start.subset.size)) if is_compiled else None
+        else:
+            data = self.compiled(size)
         if data is None:
             return None
-        own, history = labels.astype(np.int32), np.empty((self.max_iter, 3))
-        _, scores, subset, done = sweep_on(data, own, self.n_clusters, np.array([size]), 0, NO_UNIFORMS, history)
+        if isinstance(start, By):
+            labels, begin, uniforms = np.zeros(self.features.n_samples, np.int32), start.subset, rng.random(k)
+        else:
+            labels, begin, uniforms = start.astype(np.int32), NO_FEATURES, NO_UNIFORMS
+        history = np.empty((self.max_iter, 3))
+        _, scores, subset, done = sweep_on(data, labels, begin, k, np.array([size]), 0, uniforms, history)
         steps = tuple(Step(value, int(moved), int(changed)) for value, moved, changed in history[:done].tolist())
-        return Climb(own, scores[0], subset, steps[-1].objective, steps)
+        return Climb(labels, scores[0], subset, steps[-1].objective, steps)
 
     def compiled(self, size: int) -> Any:
         """What climbs in compiled code need of the features, at sizes up to `size`; None if there are none for them."""
@@ -97,10 +112,16 @@ class Climb(NamedTuple):
     history: tuple[Step, ...]
 
 
-def climb(problem: Any, labels: Any, size: int, rng: np.random.Generator) -> Climb:
+def labels_at(problem: Any, start: Any, rng: np.random.Generator) -> Any:
+    """The labels at which a climb begins."""
+    return problem.cluster(start.subset, rng) if isinstance(start, By) else start
+
+
+def climb(problem: Any, start: Any, size: int, rng: np.random.Generator) -> Climb:
     """Maximize sum_{a in S} (1 - Delta_a[C] / T_a) over the clustering C and the subset S of `size` features.
 
-    The climb starts from `labels`, of shape (n_samples,), and alternates between two steps:
+    The climb starts from labels, of shape (n_samples,), or from a clustering `By` some features, and alternates between
+    two steps:
 
     - Step 1: with S fixed, cluster the samples by delta_S, the sum of the dissimilarities over S.
     - Step 2: with C fixed, let S be the `size` features with the largest scores, which is the best subset for C.
@@ -108,9 +129,10 @@ def climb(problem: Any, labels: Any, size: int, rng: np.random.Generator) -> Cli
     Step 1 starts from the current labels, so that the objective rises until a local maximum is reached. If a clusterer
     lowers the objective nevertheless, the climb ends with the best result so far.
     """
-    done: Climb | None = problem.at_once(labels, size)
+    done: Climb | None = problem.at_once(start, size, rng)
     if done is not None:
         return done
+    labels = labels_at(problem, start, rng)
     scores = problem.scores(labels)
     subset: Subset = largest(scores, size)
     if problem.constrains:

@@ -9,11 +9,11 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from .._kernels.climbs import path_on, sweep_on
+from .._kernels.climbs import sweep_on
 from .._kernels.select import descending, raise_envelope
 from .._utils.arrays import Floats, Labels, Subset
 from .._utils.parallel import ONE_THREAD, Workers
-from .climb import LEAST_GAIN, Climb, Problem, climb
+from .climb import LEAST_GAIN, NO_FEATURES, NO_UNIFORMS, Climb, Problem, climb
 from .starts import STARTS, Start, coordinate_start, kick, ladder, random_start
 
 # One size, n_init="auto": batches of fresh starts, each followed by kicks of the best climb, until enough starts have
@@ -117,7 +117,7 @@ def search_size(
             if pool.hits >= enough:
                 break
             for own_rng in rng.spawn(KICKS):
-                pool.add(climb(problem, kick(problem, pool.best, own_rng), size, own_rng))
+                pool.add(climb(problem, kick(pool.best, own_rng), size, own_rng))
     return pool
 
 
@@ -227,7 +227,7 @@ def sweep(problem: Problem, labels: Labels, sizes: Sequence[int], rng: np.random
         for size in part:
             found = [climb(problem, labels, size, rng)]
             if size <= most_kicked:
-                found.append(climb(problem, kick(problem, found[0], rng), size, rng))
+                found.append(climb(problem, kick(found[0], rng), size, rng))
             yield from (Found(each.labels, each.scores) for each in found)
             is_better = found[-1].objective > found[0].objective * (1 + LEAST_GAIN)
             labels = found[-1 if is_better else 0].labels
@@ -244,7 +244,8 @@ def sweep_at_once(
     """The climbs of a sweep in one call of compiled code. `labels` become those from which to go on."""
     k = problem.n_clusters
     uniforms = rng.random(kick_numbers(sizes, most_kicked, k))
-    found = sweep_on(data, labels, k, np.array(sizes), most_kicked, uniforms, np.empty((problem.max_iter, 3)))
+    history = np.empty((problem.max_iter, 3))
+    found = sweep_on(data, labels, NO_FEATURES, k, np.array(sizes), most_kicked, uniforms, history)
     yield from map(Found, *found[:2])
 
 
@@ -333,15 +334,17 @@ def search_sizes(
 def shrinking_objective(problem: Problem, rng: np.random.Generator) -> Floats:
     """The best objective of every size that `search_sizes` finds with init="shrinking" and n_init=1.
 
-    The result is the same, but where there are climbs in compiled code, it takes two calls instead of many.
+    The result is the same, but where there are climbs in compiled code, it takes a few calls instead of many.
     """
     p, k = problem.features.n_features, problem.n_clusters
     sizes, most_kicked, data = ladder(p), largest_kicked(problem), problem.compiled(p)
     if data is None or len(list(parts(problem, sizes))) > 1:
         return search_sizes(problem, rng, init="shrinking", n_init=1).objective
-    labels = coordinate_start(problem, 1, rng).astype(np.int32)
+    labels, history = coordinate_start(problem, 1, rng).astype(np.int32), np.empty((problem.max_iter, 3))
+    alone = sweep_on(data, labels, NO_FEATURES, k, np.ones(1, np.intp), 0, NO_UNIFORMS, history)[1]
     uniforms = rng.spawn(1)[0].random(k + kick_numbers(sizes, most_kicked, k))
-    ranked = path_on(data, labels, k, np.array(sizes), most_kicked, uniforms, np.empty((problem.max_iter, 3)))
+    swept = sweep_on(data, labels, np.arange(p), k, np.array(sizes), most_kicked, uniforms, history)[1]
+    ranked = np.concatenate([alone, swept])
     ranked.sort(axis=1)
     objective, owner = np.zeros(p), np.zeros(p, np.intp)
     raise_envelope(objective, owner, ranked, 0, SAME)

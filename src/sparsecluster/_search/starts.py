@@ -1,4 +1,4 @@
-"""The starts of climbs: labels from the data, a size and random numbers alone."""
+"""The starts of climbs, from the data, a size and random numbers alone: labels, or features to cluster by."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ import numpy as np
 from .._kernels.climbs import FORGET
 from .._kernels.select import largest
 from .._utils.arrays import Labels
-from .climb import Climb, Problem, climb
+from .climb import By, Climb, Problem, climb
 
 # Ratio of neighboring sizes on the ladder; finer ladders found nothing better in the same time.
 LADDER_RATIO = 2.0
 # With at most this many features, the ladder has every size.
 FEW = 10
 
-Start = Callable[[Problem, int, np.random.Generator], Labels]
+Start = Callable[[Problem, int, np.random.Generator], Labels | By]
 
 
 def ladder(largest: int, smallest: int = 1, ratio: float = LADDER_RATIO) -> list[int]:
@@ -29,15 +29,15 @@ def ladder(largest: int, smallest: int = 1, ratio: float = LADDER_RATIO) -> list
     return sizes
 
 
-def coordinate_start(problem: Problem, size: int, rng: np.random.Generator) -> Labels:
+def coordinate_start(problem: Problem, size: int, rng: np.random.Generator) -> Labels | By:
     """The start of Algorithm 1: cluster by the features with the best scores when each is clustered alone."""
     subset = largest(problem.features.univariate(problem.n_clusters), size)
     if size == 1:
         return problem.features.univariate_labels(int(subset[0]), problem.n_clusters)
-    return problem.cluster(subset, rng)
+    return By(subset)
 
 
-def random_start(problem: Problem, size: int, rng: np.random.Generator) -> Labels:
+def random_start(problem: Problem, size: int, rng: np.random.Generator) -> By:
     """The start of Remark 2 of the paper: cluster by a random subset of at least `size` features.
 
     The number of features is uniform on the log scale. Larger subsets contain more of the useful features and lead to
@@ -45,22 +45,22 @@ def random_start(problem: Problem, size: int, rng: np.random.Generator) -> Label
     """
     p = problem.features.n_features
     drawn = round(size * (p / size) ** rng.random())
-    return problem.cluster(np.sort(rng.choice(p, drawn, replace=False)), rng)
+    return By(np.sort(rng.choice(p, drawn, replace=False)))
 
 
-def shrinking_start(problem: Problem, size: int, rng: np.random.Generator) -> Labels:
+def shrinking_start(problem: Problem, size: int, rng: np.random.Generator) -> Labels | By:
     """Cluster by all features, then climb at ever smaller sizes, each from the labels of the one before."""
     p = problem.features.n_features
-    labels = problem.cluster(np.arange(p), rng)
+    start: Labels | By = By(np.arange(p))
     for larger in ladder(p, size)[:-1]:
-        labels = climb(problem, labels, larger, rng).labels
-    return labels
+        start = climb(problem, start, larger, rng).labels
+    return start
 
 
 STARTS: dict[str, Start] = {"coordinate": coordinate_start, "random": random_start, "shrinking": shrinking_start}
 
 
-def kick(problem: Problem, found: Climb, rng: np.random.Generator) -> Labels:
+def kick(found: Climb, rng: np.random.Generator) -> By:
     """Leave a local optimum: cluster afresh by a random half of its subset."""
     kept = found.subset[rng.random(found.subset.size) >= FORGET]
-    return problem.cluster(kept if kept.size else found.subset[:1], rng)
+    return By(kept if kept.size else found.subset[:1])

@@ -15,7 +15,7 @@ from .._features.features import Features
 from .._mixtures.em import one_hot
 from .._mixtures.independent import Columns, columns_of
 from .._mixtures.selection import Fit, Model, Partition, ascend, em, expect, is_whole, random_mixture
-from .._search.climb import Problem, climb
+from .._search.climb import Problem, climb, labels_at
 from .._search.curve import TuningCurve
 from .._search.starts import coordinate_start, ladder, random_start
 from .._search.subsample import draw_subsample
@@ -63,10 +63,10 @@ def starts(model: Model, problem: Problem, rng: np.random.Generator) -> Iterator
                 labels = climb(problem, labels, size, rng).labels
                 yield labels
 
-    alone = (coordinate_start(problem, size, rng) for size in ladder(p))
+    alone = (labels_at(problem, coordinate_start(problem, size, rng), rng) for size in ladder(p))
     for shrunken in shrinking():
         yield one_hot(shrunken, k)
-        yield one_hot(random_start(problem, 1, rng), k)
+        yield one_hot(labels_at(problem, random_start(problem, 1, rng), rng), k)
         yield expect(model, random_mixture(model, rng))[0]
         yield from (one_hot(labels, k) for labels in islice(alone, 1))
 
