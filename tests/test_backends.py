@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 import threading
+import time
 
 import joblib
 import numpy as np
@@ -14,7 +15,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 import sparsecluster._utils.parallel
 from sparsecluster import SASClustering, SparseKMeans
 from sparsecluster._utils.blas import one_thread_blas
-from sparsecluster._utils.parallel import Workers
+from sparsecluster._utils.parallel import Workers, map_in_threads
 from sparsecluster.datasets import shifted_groups
 from tests.helpers.cases import in_turn
 
@@ -103,3 +104,54 @@ with one_thread_blas():
     print({each["num_threads"] for each in threadpool_info()})
 """
     assert subprocess.check_output([sys.executable, "-c", code], text=True) == "{1}\n"
+
+
+# ---------------------------------------------------------------- threads
+
+
+@pytest.mark.parametrize("n_threads", [2, 3, 8])
+def test_every_task_is_run_once_and_the_results_come_in_order(n_threads):
+    ran: list[int] = []
+
+    def run(task):
+        time.sleep(0.001 * (task % 3))
+        ran.append(task)
+        return -task
+
+    assert list(map_in_threads(run, range(40), n_threads)) == [-task for task in range(40)]
+    assert sorted(ran) == list(range(40))
+
+
+def test_the_thread_that_asks_for_results_works_as_well():
+    together = threading.Barrier(2, timeout=60)
+
+    def run(task):
+        # With one thread besides this one, both tasks can meet only if this one runs a task.
+        together.wait()
+        return threading.get_ident()
+
+    assert threading.get_ident() in list(map_in_threads(run, range(2), 2))
+
+
+def test_the_error_of_a_task_ends_the_others():
+    ran: list[int] = []
+
+    def run(task):
+        if task == 3:
+            raise ValueError("task 3")
+        time.sleep(0.001)
+        ran.append(task)
+
+    with pytest.raises(ValueError, match="task 3"):
+        list(map_in_threads(run, range(1000), 2))
+    assert len(ran) < 900
+
+
+def test_tasks_that_have_not_begun_are_canceled_when_no_more_results_are_wanted():
+    ran: list[int] = []
+    results = map_in_threads(lambda task: (time.sleep(0.001), ran.append(task)), range(1000), 2)
+    next(results)
+    results.close()
+    count = len(ran)
+    time.sleep(0.05)
+    assert len(ran) == count < 900

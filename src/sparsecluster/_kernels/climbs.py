@@ -111,42 +111,47 @@ def part_of(subset, uniforms):
 
 
 @kernel
-def sweep_on(data, labels, begin, k, sizes, most_kicked, uniforms, history):
-    """Climb at each of `sizes` in turn, as `_search.search.sweep` does; up to the size `most_kicked` also after a kick.
+def sweep_on(data, labels, begin, counts, k, sizes, kicked, uniforms, max_iter):
+    """Climb at each of `sizes` in turn, as `_search.search.sweep` does, and where it is `kicked`, a second time.
 
-    The first climb starts from `labels` or, if there are features in `begin`, from a clustering by them, which uses k
-    uniform random numbers. A kick uses as many as there are chosen features, and k. `labels` become those from which a
-    further size would start. Returns the labels and the scores of all climbs, and of the last one the subset and the
-    number of iterations, which are rows of `history`.
+    A climb starts where the best one at the size before has ended, and the first one from `labels`. Where counts[j] is
+    not 0, it starts from a clustering by the next counts[j] features of `begin` instead, which uses k uniform random
+    numbers. A kick uses as many as there are chosen features, and k. `labels` become those from which a further size
+    would start. Returns the labels and the scores of all climbs, the numbers of their iterations, and their histories,
+    of shape (n_climbs, max_iter, 3).
     """
     count = sizes.size
     for j in range(sizes.size):
-        count += sizes[j] <= most_kicked
+        count += kicked[j]
     all_labels, all_scores = np.empty((count, labels.size), np.int32), np.empty((0, 0))
+    history, steps = np.empty((count, max_iter, 3)), np.empty(count, np.intp)
     own, subset, unknown = labels.copy(), begin, np.empty(0)
-    used, filled, done, best, most = 0, 0, 0, 0, 0.0
-    for size in sizes:
-        for attempt in range(2 if size <= most_kicked else 1):
-            if attempt == 1 or (filled == 0 and begin.size > 0):
-                kept = begin
+    begun, used, filled, best, most = 0, 0, 0, 0, 0.0
+    for j in range(sizes.size):
+        for attempt in range(2 if kicked[j] else 1):
+            is_fresh = attempt == 1 or counts[j] > 0
+            if is_fresh:
+                features = begin[begun : begun + counts[j]]
                 if attempt == 1:
-                    kept = part_of(subset, uniforms[used : used + size])
-                    used += size
-                cluster_on(data, kept, k, uniforms[used : used + k], own)
+                    features = part_of(subset, uniforms[used : used + subset.size])
+                    used += subset.size
+                else:
+                    begun += counts[j]
+                cluster_on(data, features, k, uniforms[used : used + k], own)
                 used += k
-            # A climb begins where the best one at the size before has ended.
-            known = all_scores[best] if filled > 0 and attempt == 0 else unknown
-            scores, subset, done = climb_on(data, own, known, k, size, history)
+            known = unknown if is_fresh or filled == 0 else all_scores[best]
+            scores, subset, steps[filled] = climb_on(data, own, known, k, sizes[j], history[filled])
             if filled == 0:
                 all_scores = np.empty((count, scores.size))
             for a in range(scores.size):
                 all_scores[filled, a] = scores[a]
-            is_best = attempt == 0 or history[done - 1, 0] > most * (1.0 + LEAST_RISE)
-            best, most = filled if is_best else best, history[done - 1, 0]
+            objective = history[filled, steps[filled] - 1, 0]
+            is_best = attempt == 0 or objective > most * (1.0 + LEAST_RISE)
+            best, most = filled if is_best else best, objective
             for i in range(labels.size):
                 all_labels[filled, i] = own[i]
                 labels[i] = own[i] if is_best else labels[i]
             filled += 1
         for i in range(labels.size):
             own[i] = labels[i]
-    return all_labels, all_scores, subset, done
+    return all_labels, all_scores, steps, history

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,7 +17,7 @@ from .._utils.arrays import Floats, Labels, Subset
 # A gain below this share of the objective is a rounding error.
 LEAST_GAIN = LEAST_RISE
 
-NO_UNIFORMS, NO_FEATURES = np.empty(0), np.empty(0, np.intp)
+NONE, NO_FEATURES = np.empty(0), np.empty(0, np.intp)
 
 
 class By(NamedTuple):
@@ -55,22 +56,36 @@ class Problem(NamedTuple):
 
     def at_once(self, start: Labels | By, size: int, rng: np.random.Generator) -> Climb | None:
         """The result of `climb` in one call, or None if there is no compiled code for it."""
-        k = self.n_clusters
         if isinstance(start, By):
-            is_compiled = self.clusterer.is_compiled_from(self.features, start.subset, k)
-            data = self.compiled(max(size, start.subset.size)) if is_compiled else None
-        else:
-            data = self.compiled(size)
+            found = self.all_at_once([start], size, [rng])
+            return None if found is None else found[0]
+        data = self.compiled(size)
+        return None if data is None else self._climbs(data, start, NO_FEATURES, np.zeros(1, np.intp), size, NONE)[0]
+
+    def all_at_once(self, starts: Sequence[By], size: int, rngs: Sequence[np.random.Generator]) -> list[Climb] | None:
+        """The results of `climb` from several starts in one call, or None if there is no compiled code for one."""
+        k, subsets = self.n_clusters, [start.subset for start in starts]
+        if not all(self.clusterer.is_compiled_from(self.features, subset, k) for subset in subsets):
+            return None
+        counts = np.array([subset.size for subset in subsets])
+        data = self.compiled(max(size, int(counts.max())))
         if data is None:
             return None
-        if isinstance(start, By):
-            labels, begin, uniforms = np.zeros(self.features.n_samples, np.int32), start.subset, rng.random(k)
-        else:
-            labels, begin, uniforms = start.astype(np.int32), NO_FEATURES, NO_UNIFORMS
-        history = np.empty((self.max_iter, 3))
-        _, scores, subset, done = sweep_on(data, labels, begin, k, np.array([size]), 0, uniforms, history)
-        steps = tuple(Step(value, int(moved), int(changed)) for value, moved, changed in history[:done].tolist())
-        return Climb(labels, scores[0], subset, steps[-1].objective, steps)
+        uniforms = np.concatenate([rng.random(k) for rng in rngs])
+        return self._climbs(
+            data, np.zeros(self.features.n_samples, np.int32), np.concatenate(subsets), counts, size, uniforms
+        )
+
+    def _climbs(
+        self, data: Any, labels: Labels, begin: Subset, counts: Subset, size: int, uniforms: Floats
+    ) -> list[Climb]:
+        own, sizes, kicked = labels.astype(np.int32), np.full(counts.size, size), np.zeros(counts.size, np.bool_)
+        found = sweep_on(data, own, begin, counts, self.n_clusters, sizes, kicked, uniforms, self.max_iter)
+        climbs = []
+        for each_labels, scores, done, history in zip(*found, strict=True):
+            steps = tuple(Step(value, int(moved), int(changed)) for value, moved, changed in history[:done].tolist())
+            climbs.append(Climb(each_labels, scores, largest(scores, size), steps[-1].objective, steps))
+        return climbs
 
     def compiled(self, size: int) -> Any:
         """What climbs in compiled code need of the features, at sizes up to `size`; None if there are none for them."""
@@ -161,3 +176,17 @@ def climb(problem: Any, start: Any, size: int, rng: np.random.Generator) -> Clim
         labels, scores, subset, objective = new_labels, new_scores, new_subset, new_objective
         history.append(Step(objective, samples_moved, features_changed))
     return Climb(labels, scores, subset, objective, tuple(history))
+
+
+def climb_all(
+    problem: Problem, starts: Sequence[Labels | By], size: int, rngs: Sequence[np.random.Generator]
+) -> list[Climb]:
+    """Climb from several starts, each with its own random numbers; in one call where there is compiled code for it."""
+    places = [place for place, start in enumerate(starts) if isinstance(start, By)]
+    some = [start for start in starts if isinstance(start, By)]
+    found = problem.all_at_once(some, size, [rngs[place] for place in places]) if some else None
+    done = {} if found is None else dict(zip(places, found, strict=True))
+    return [
+        done[place] if place in done else climb(problem, start, size, rng)
+        for place, (start, rng) in enumerate(zip(starts, rngs, strict=True))
+    ]

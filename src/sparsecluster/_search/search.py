@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
+from itertools import chain, islice
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -13,7 +13,7 @@ from .._kernels.climbs import sweep_on
 from .._kernels.select import descending, raise_envelope
 from .._utils.arrays import Floats, Labels, Subset
 from .._utils.parallel import ONE_THREAD, Workers
-from .climb import LEAST_GAIN, NO_FEATURES, NO_UNIFORMS, Climb, Problem, climb
+from .climb import LEAST_GAIN, NO_FEATURES, Climb, Problem, climb, climb_all, labels_at
 from .starts import STARTS, Start, coordinate_start, kick, ladder, random_start
 
 # One size, n_init="auto": batches of fresh starts, each followed by kicks of the best climb, until enough starts have
@@ -21,6 +21,8 @@ from .starts import STARTS, Start, coordinate_start, kick, ladder, random_start
 FRESH, KICKS, MOST_BATCHES, ENOUGH_HITS = 10, 4, 12, 5
 # Tiny tables often have many local optima, and starts cost very little there, so more starts have to agree.
 TINY_VALUES, TINY_HITS = 2**10, 15
+# Starts on tables of at most this many values are so quick that some of them are one task.
+FEW_VALUES, TOGETHER = 2**19, 5
 # All sizes, n_init="auto": rounds of paths until a round gains less than this share at every size.
 LEAST_ROUND_GAIN, MOST_ROUNDS = 0.01, 3
 # On a path, kicks are worthwhile up to this share of all features, and at sizes so small that they cost very little.
@@ -105,13 +107,15 @@ def search_size(
     for labels in known:
         pool.add(climb(problem, labels, size, rng))
 
-    def run(task: tuple[Start, np.random.Generator]) -> Climb:
-        start, own_rng = task
-        return climb(problem, start(problem, size, own_rng), size, own_rng)
+    def run(tasks: list[tuple[Start, np.random.Generator]]) -> list[Climb]:
+        rngs = [own_rng for _, own_rng in tasks]
+        return climb_all(problem, [start(problem, size, own_rng) for start, own_rng in tasks], size, rngs)
 
+    together = TOGETHER if features.n_samples * features.n_features <= FEW_VALUES else 1
     for starts in start_batches(init, n_init):
         tasks = list(zip(starts, rng.spawn(len(starts)), strict=True))
-        for found in workers.map(run, tasks, f"starts at {size} features"):
+        shares = [tasks[first : first + together] for first in range(0, len(tasks), together)]
+        for found in chain.from_iterable(workers.map(run, shares, f"starts at {size} features")):
             pool.add(found, fresh=True)
         if n_init == "auto":
             if pool.hits >= enough:
@@ -243,9 +247,9 @@ def sweep_at_once(
 ) -> Iterator[Found]:
     """The climbs of a sweep in one call of compiled code. `labels` become those from which to go on."""
     k = problem.n_clusters
-    uniforms = rng.random(kick_numbers(sizes, most_kicked, k))
-    history = np.empty((problem.max_iter, 3))
-    found = sweep_on(data, labels, NO_FEATURES, k, np.array(sizes), most_kicked, uniforms, history)
+    at, uniforms = np.array(sizes), rng.random(kick_numbers(sizes, most_kicked, k))
+    none = np.zeros(at.size, np.intp)
+    found = sweep_on(data, labels, NO_FEATURES, none, k, at, at <= most_kicked, uniforms, problem.max_iter)
     yield from map(Found, *found[:2])
 
 
@@ -334,17 +338,19 @@ def search_sizes(
 def shrinking_objective(problem: Problem, rng: np.random.Generator) -> Floats:
     """The best objective of every size that `search_sizes` finds with init="shrinking" and n_init=1.
 
-    The result is the same, but where there are climbs in compiled code, it takes a few calls instead of many.
+    The result is the same, but where there are climbs in compiled code, it takes two calls instead of many.
     """
     p, k = problem.features.n_features, problem.n_clusters
     sizes, most_kicked, data = ladder(p), largest_kicked(problem), problem.compiled(p)
     if data is None or len(list(parts(problem, sizes))) > 1:
         return search_sizes(problem, rng, init="shrinking", n_init=1).objective
-    labels, history = coordinate_start(problem, 1, rng).astype(np.int32), np.empty((problem.max_iter, 3))
-    alone = sweep_on(data, labels, NO_FEATURES, k, np.ones(1, np.intp), 0, NO_UNIFORMS, history)[1]
+    labels = labels_at(problem, coordinate_start(problem, 1, rng), rng).astype(np.int32)
     uniforms = rng.spawn(1)[0].random(k + kick_numbers(sizes, most_kicked, k))
-    swept = sweep_on(data, labels, np.arange(p), k, np.array(sizes), most_kicked, uniforms, history)[1]
-    ranked = np.concatenate([alone, swept])
+    # The first climb, at size 1, is followed by a path that begins anew with a clustering by all features.
+    at, counts = np.array([1, *sizes]), np.zeros(1 + len(sizes), np.intp)
+    kicked, counts[1] = at <= most_kicked, p
+    kicked[0] = False
+    _, ranked, *_ = sweep_on(data, labels, np.arange(p), counts, k, at, kicked, uniforms, problem.max_iter)
     ranked.sort(axis=1)
     objective, owner = np.zeros(p), np.zeros(p, np.intp)
     raise_envelope(objective, owner, ranked, 0, SAME)

@@ -69,11 +69,22 @@ def map_in_threads(function: Callable[[T], R], tasks: Sequence[T], n_threads: in
     """Yield the results in the order of the tasks. Tasks that have not begun are canceled if the generator is closed.
 
     Kernels release the GIL, and threads share the data, so nothing is copied or pickled. The threads of joblib would
-    do the same, but starting them takes as long as the fit of a small table.
+    do the same, but starting them takes as long as the fit of a small table. The thread that asks for the results is
+    one of those that work: if it waited, it would be woken, and take the GIL, for every single task.
     """
-    pool = ThreadPoolExecutor(n_threads)
+    pool = ThreadPoolExecutor(n_threads - 1)
     try:
-        yield from pool.map(function, tasks)
+        futures = [pool.submit(function, task) for task in tasks]
+        own: dict[int, R] = {}
+        places = iter(range(len(tasks)))
+        for place, future in enumerate(futures):
+            while place not in own and not future.done():
+                # A task that can still be canceled has not begun. If there is none, there is nothing to do but wait.
+                ahead = next((each for each in places if futures[each].cancel()), None)
+                if ahead is None:
+                    break
+                own[ahead] = function(tasks[ahead])
+            yield own.pop(place) if place in own else future.result()
     finally:
         pool.shutdown(cancel_futures=True)
 

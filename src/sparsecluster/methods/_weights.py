@@ -13,6 +13,7 @@ import numpy as np
 
 from .._features.features import Features
 from .._features.weighted import WeightedFeatures
+from .._search.alternatives import as_named
 from .._search.climb import LEAST_GAIN, Problem
 from .._search.curve import Rule, TuningCurve, copy_seeds, gap_curve, on_copies
 from .._utils.arrays import Floats, Labels
@@ -86,8 +87,12 @@ def best_weighting(
     alone = features.univariate_labels(int(np.argmax(features.univariate(k) * features.total)), k)
     everything = np.arange(features.n_features)
     fresh = problem.clusterer.several(features, everything, k, rng, n_init)
-    starts = [*known, alone, *fresh]
-    return max((alternate(problem, labels, weigh, rng) for labels in starts), key=lambda found: found.objective)
+    # Several starts often find the same clusters, and the alternation from there would be the same.
+    starts: dict[bytes, Labels] = {}
+    for labels in [*known, alone, *fresh]:
+        starts.setdefault(as_named(labels).tobytes(), labels)
+    found = (alternate(problem, labels, weigh, rng) for labels in starts.values())
+    return max(found, key=lambda each: each.objective)
 
 
 class Tuning(NamedTuple):
