@@ -25,7 +25,8 @@ def runs_within(table: Table, n_clusters: int, kind: int = SQUARES) -> Floats:
     within = [np.empty(0)]
     for first in range(0, table.shape[1], step):
         # In blocks of columns, so that the sorted copy stays small. NaN are sorted to the end.
-        columns = np.sort(table[:, first : first + step].T.astype(np.float64, order="C"), axis=1)
+        columns = table[:, first : first + step].T.astype(np.float64, order="C")
+        columns.sort(axis=1)
         seen = np.full(len(columns), len(table))
         if np.isnan(columns[:, -1]).any():
             seen -= np.isnan(columns).sum(axis=1)
