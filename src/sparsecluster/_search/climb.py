@@ -17,7 +17,7 @@ from .._utils.arrays import Floats, Labels, Subset
 # A gain below this share of the objective is a rounding error.
 LEAST_GAIN = LEAST_RISE
 
-NONE, NO_FEATURES = np.empty(0), np.empty(0, np.intp)
+NO_UNIFORMS, NO_FEATURES = np.empty(0), np.empty(0, np.intp)
 
 
 class By(NamedTuple):
@@ -60,7 +60,9 @@ class Problem(NamedTuple):
             found = self.all_at_once([start], size, [rng])
             return None if found is None else found[0]
         data = self.compiled(size)
-        return None if data is None else self._climbs(data, start, NO_FEATURES, np.zeros(1, np.intp), size, NONE)[0]
+        if data is None:
+            return None
+        return self._climbs(data, start, NO_FEATURES, np.zeros(1, np.intp), size, NO_UNIFORMS)[0]
 
     def all_at_once(self, starts: Sequence[By], size: int, rngs: Sequence[np.random.Generator]) -> list[Climb] | None:
         """The results of `climb` from several starts in one call, or None if there is no compiled code for one."""
@@ -182,10 +184,9 @@ def climb_all(
     problem: Problem, starts: Sequence[Labels | By], size: int, rngs: Sequence[np.random.Generator]
 ) -> list[Climb]:
     """Climb from several starts, each with its own random numbers; in one call where there is compiled code for it."""
-    places = [place for place, start in enumerate(starts) if isinstance(start, By)]
-    some = [start for start in starts if isinstance(start, By)]
-    found = problem.all_at_once(some, size, [rngs[place] for place in places]) if some else None
-    done = {} if found is None else dict(zip(places, found, strict=True))
+    by = {place: start for place, start in enumerate(starts) if isinstance(start, By)}
+    found = problem.all_at_once(list(by.values()), size, [rngs[place] for place in by]) if by else None
+    done = {} if found is None else dict(zip(by, found, strict=True))
     return [
         done[place] if place in done else climb(problem, start, size, rng)
         for place, (start, rng) in enumerate(zip(starts, rngs, strict=True))
