@@ -96,7 +96,7 @@ def fit_as_tests_do():
     import pandas as pd
     import scipy.sparse
 
-    from sparsecluster import SASClustering, SparseKMeans
+    from sparsecluster import SASClustering, SparseKMeans, assess
     from sparsecluster.methods.registry import make_method
 
     rng = np.random.default_rng(0)
@@ -104,7 +104,6 @@ def fit_as_tests_do():
     frame = pd.DataFrame(X).add_prefix("x")
     given = {"n_features_to_select": 3}
     for table, parameters in (
-        (frame, {"metric": "manhattan"}),
         (frame.assign(word=np.array(["a", "b", None])[rng.integers(0, 3, 60)]), {}),
         (levels, {"metric": "hamming", "standardize": False, **given}),
         (X, {"clusterer": "partition", **given}),
@@ -112,6 +111,7 @@ def fit_as_tests_do():
         (scipy.sparse.random(60, 30, 0.2, format="csc", random_state=0), {}),
     ):
         SASClustering(3, **parameters).fit(table)
+    assess(SASClustering(3, metric="manhattan"), frame, n_copies=1, n_paths=1, n_repeats=1, n_splits=1)
     SparseKMeans(3).fit(X.astype(np.float32))
     for name in ("pairwise-fusion", "ahp-gmm"):
         make_method(name, 2).fit(X)
