@@ -88,6 +88,16 @@ def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 
 @pytest.fixture(scope="session")
+def driver() -> Iterator[Any]:
+    """One browser for all modules that look at pages, since each would wait for its own."""
+    from tests.helpers.browser import started
+
+    made = started()
+    yield made
+    made.quit()
+
+
+@pytest.fixture(scope="session")
 def reference() -> Reference:
     return Reference()
 

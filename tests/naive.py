@@ -7,7 +7,7 @@ Delta_a[C] = sum_k (1/|C_k|) sum_{i<j in C_k} delta_a(i, j), score 1 - Delta_a[C
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from itertools import combinations
 from typing import Any
@@ -78,9 +78,14 @@ def objective(table: np.ndarray, labels: np.ndarray, size: int) -> float:
     return float(np.sort(scores(table, labels))[::-1][:size].sum())
 
 
+def cluster_sum(similarity: np.ndarray, samples: Sequence[int] | np.ndarray) -> float:
+    """What one cluster adds to J: (1/|C|) sum_{i,j in C} A_ij."""
+    return similarity[np.ix_(samples, samples)].sum() / len(samples)
+
+
 def similarity_objective(similarity: np.ndarray, labels: np.ndarray) -> float:
     """J = sum_k (1/|C_k|) sum_{i,j in C_k} A_ij."""
-    return sum(similarity[np.ix_(samples, samples)].sum() / len(samples) for samples in members(labels))
+    return sum(cluster_sum(similarity, samples) for samples in members(labels))
 
 
 def best_after_one_move(value: Callable[[np.ndarray], float], labels: np.ndarray, k: int) -> float:
@@ -188,10 +193,11 @@ def improve(similarity: np.ndarray, labels: np.ndarray, k: int, lloyd_passes: in
         moved = False
         for i in range(len(labels)):
             if np.sum(labels == labels[i]) > 1:
-                tries = [np.where(np.arange(len(labels)) == i, c, labels) for c in range(k)]
-                values = [similarity_objective(similarity, each) for each in tries]
+                # With sample i in a cluster, J is larger by this than without sample i.
+                others = [np.flatnonzero((labels == c) & (np.arange(len(labels)) != i)) for c in range(k)]
+                values = [cluster_sum(similarity, [*each, i]) - cluster_sum(similarity, each) for each in others]
                 if max(values) > values[labels[i]] + 1e-11:
-                    labels, moved = tries[int(np.argmax(values))], True
+                    labels[i], moved = np.argmax(values), True
     return labels
 
 
@@ -312,9 +318,10 @@ def seen_within(table: np.ndarray, weights: np.ndarray, seen: np.ndarray, labels
     """Weighted sum of squares of what is seen about its mean in each cluster, coordinate by coordinate."""
     value = 0.0
     for samples in members(labels):
-        for x, weight, mask in zip(table[samples].T, weights, seen[samples].T, strict=True):
-            known = x[mask == 1]
-            value += weight * float(np.sum((known - known.mean()) ** 2)) if known.size else 0.0
+        known = np.where(seen[samples] == 1, table[samples], 0.0)
+        count = np.maximum((seen[samples] == 1).sum(axis=0), 1)
+        apart = np.where(seen[samples] == 1, known - known.sum(axis=0) / count, 0.0)
+        value += float(np.sum(weights * apart**2))
     return value
 
 

@@ -17,7 +17,6 @@ import pandas as pd
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import Select
 
-from tests.helpers.browser import driver as driver
 from tests.helpers.report import HOSTILE, Shown
 
 DROP = """
@@ -136,6 +135,7 @@ def test_another_number_of_clusters_is_one_click_away_and_all_results_stay(page)
     until(lambda: page.column("fits", 3) == ["3", "2"])
 
 
+@pytest.mark.slow
 def test_an_alternative_is_one_click_away_and_so_is_the_way_back(page):
     page.drop("two.csv", two_ways_text())
     page.give("clusters", 2)
@@ -176,6 +176,7 @@ def test_hostile_names_are_shown_as_text(page):
     assert page.all("main img, main script, main svg") == []
 
 
+@pytest.mark.slow
 def test_a_column_with_row_names_is_read_again(page):
     rows = table_text().splitlines()
     named = [f"name {number},{row},{'abc'[number % 3]}{number}" for number, row in enumerate(rows[1:])]
@@ -224,6 +225,7 @@ def test_a_running_fit_is_shown_at_once_and_can_be_cancelled(page, app):
     assert page.text("table-name") == "slow.csv"
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not os.path.exists("/proc/self/cwd"), reason="the process is found by /proc, which only Linux has")
 def test_a_killed_computation_is_told_and_the_same_page_goes_on(page, app):
     page.drop("slow.csv", slow_text())
@@ -254,6 +256,7 @@ def test_a_file_over_the_limit_is_told_before_it_is_sent(driver, tmp_path):
         assert page.is_shown("drop")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not os.path.exists("/proc/self/status"), reason="memory is read from /proc, which only Linux has")
 def test_a_file_of_100_megabytes_can_be_chosen(page, app, tmp_path):
     file, columns = tmp_path / "large.csv", [f"column {a}" for a in range(200)]

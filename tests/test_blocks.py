@@ -1,11 +1,12 @@
 """A table with many samples gives the same answer in one block, in many, in memory, and on Dask."""
 
-from functools import reduce
+from functools import cache, reduce
 from math import fsum
 
 import numpy as np
 import pytest
 from helpers.blocks import TABLES, N, in_dask, numbers, with_gaps, words
+from helpers.cases import in_turn
 
 from sparsecluster import SASClustering, rand_index
 from sparsecluster._blocks.collections import Collection
@@ -18,6 +19,13 @@ pytest.importorskip("dask.dataframe", reason="Dask is not installed")
 def fitted(table, **parameters):
     usual = {"n_clusters": 3, "subsample": 400, "n_permutations": 3}
     return SASClustering(**{**usual, **parameters}).fit(table)
+
+
+@cache
+def in_memory(name):
+    """The fit of a table in memory, at which many tests look and which none changes."""
+    table, parameters = TABLES[name]
+    return fitted(table, **parameters)
 
 
 def scale_of(table, is_sparse=False):
@@ -74,11 +82,10 @@ def assert_same(one, other):
 
 
 @pytest.mark.filterwarnings("ignore:1 column is constant")
-@pytest.mark.parametrize("rows", [N, 333])
-@pytest.mark.parametrize("name", TABLES)
+@in_turn(name=TABLES, rows=[N, 333])
 def test_a_dask_collection_is_fitted_as_the_table_in_memory(name, rows):
     table, parameters = TABLES[name]
-    assert_same(fitted(table, **parameters), fitted(in_dask(table, rows), **parameters))
+    assert_same(in_memory(name), fitted(in_dask(table, rows), **parameters))
 
 
 @pytest.mark.filterwarnings("ignore:1 column is constant")
@@ -87,19 +94,19 @@ def test_the_order_of_the_rows_makes_no_difference_in_blocks(name):
     table, parameters = TABLES[name]
     order = np.random.default_rng(3).permutation(N)
     shuffled = table.iloc[order].reset_index(drop=True) if hasattr(table, "iloc") else table[order]
-    one, other = fitted(in_dask(table), **parameters), fitted(in_dask(shuffled, 251), **parameters)
-    np.testing.assert_array_equal(np.asarray(one.labels_)[order], np.asarray(other.labels_))
+    one, other = in_memory(name), fitted(in_dask(shuffled, 251), **parameters)
+    np.testing.assert_array_equal(one.labels_[order], np.asarray(other.labels_))
     np.testing.assert_array_equal(one.feature_scores_, other.feature_scores_)
 
 
+@pytest.mark.filterwarnings("ignore:1 column is constant")
 @pytest.mark.parametrize("scheduler", ["threads", "synchronous"])
 def test_the_scheduler_makes_no_difference(scheduler):
     dask = pytest.importorskip("dask")
     table, _ = TABLES["words with missing values"]
     with dask.config.set(scheduler=scheduler), pytest.warns(UserWarning, match="constant"):
         found = fitted(in_dask(table, 900))
-    with pytest.warns(UserWarning, match="constant"):
-        assert_same(fitted(table), found)
+    assert_same(in_memory("words with missing values"), found)
 
 
 @pytest.mark.parametrize("jobs", [2, 3])
@@ -114,15 +121,13 @@ def test_the_number_of_threads_makes_no_difference(jobs):
 @pytest.mark.filterwarnings("ignore:1 column is constant")
 @pytest.mark.parametrize("name", [name for name in TABLES if name != "the core"])
 def test_every_sample_gets_the_label_that_predict_gives_it(name):
-    table, parameters = TABLES[name]
-    found = fitted(table, **parameters)
-    np.testing.assert_array_equal(found.labels_, found.predict(table))
+    found = in_memory(name)
+    np.testing.assert_array_equal(found.labels_, found.predict(TABLES[name][0]))
     assert np.bincount(found.labels_).tolist() == sorted(np.bincount(found.labels_).tolist(), reverse=True)
 
 
 def test_new_samples_are_assigned_by_the_core_if_it_is_chosen():
-    table, parameters = TABLES["the core"]
-    found = fitted(table, **parameters)
+    table, found = TABLES["the core"][0], in_memory("the core")
     assert found.support_.sum() < found.full_support_.sum()
     assert rand_index(found.predict(table), found.labels_) > 0.8
 
@@ -164,8 +169,8 @@ def test_labels_are_computed_block_by_block_when_they_are_needed():
 @pytest.mark.filterwarnings("ignore:1 column is constant")
 @pytest.mark.parametrize("name", ["numbers", "words", "sparse"])
 def test_predict_and_transform_of_a_collection_are_collections(name):
-    table, parameters = TABLES[name]
-    found, blocks = fitted(table, **parameters), in_dask(table, 611)
+    table, found = TABLES[name][0], in_memory(name)
+    blocks = in_dask(table, 611)
     labels, chosen = found.predict(blocks), found.transform(blocks)
     assert hasattr(labels, "to_delayed")
     assert hasattr(chosen, "to_delayed")

@@ -36,6 +36,8 @@ def assert_same(one, other):
 @pytest.mark.parametrize("name", ["numbers", "words with missing values", "sparse"])
 def test_workers_give_the_answer_of_the_table_in_memory(client, name):
     table, parameters = TABLES[name]
+    # The search for the size, which is made on a sample, is the same for all of them.
+    parameters = parameters if name == "numbers" else {**parameters, "n_features_to_select": 3}
     assert_same(fitted(table, **parameters), fitted(in_dask(table, 500), **parameters))
 
 

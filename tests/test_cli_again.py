@@ -140,19 +140,19 @@ def run(line, folder, **options):
     assert ended.returncode == 0, ended.stderr
 
 
-def test_the_command_can_be_run_again_with_hostile_names(tmp_path):
+def test_the_command_can_be_run_again_with_hostile_names(here, monkeypatch):
     name = 'it\'s $(touch x)\x1b[31m "a".csv'
-    TABLE.to_csv(tmp_path / name, index=False)
+    TABLE.to_csv(here / name, index=False)
     options = ["-k", "3", "-s", "4", "--drop", "f11", "--no-report", "-o", "o ut"]
-    command = [sys.executable, "-m", "sparsecluster", "fit", name, *options]
-    subprocess.run(command, cwd=tmp_path, check=True, capture_output=True)
-    first = (tmp_path / "o ut" / "labels.csv").read_bytes()
-    settings = json.loads((tmp_path / "o ut" / "summary.json").read_text())["settings"]
+    monkeypatch.setattr(sys, "argv", ["sparsecluster", "fit", name, *options])
+    assert CliRunner().invoke(app, sys.argv[1:]).exit_code == 0
+    first = (here / "o ut" / "labels.csv").read_bytes()
+    settings = json.loads((here / "o ut" / "summary.json").read_text())["settings"]
     assert "\x1b" not in settings["command"] + settings["python"]
-    (tmp_path / "o ut" / "labels.csv").unlink()
-    run(settings["command"], tmp_path)
-    assert (tmp_path / "o ut" / "labels.csv").read_bytes() == first
-    assert not (tmp_path / "x").exists()
+    (here / "o ut" / "labels.csv").unlink()
+    run(settings["command"], here)
+    assert (here / "o ut" / "labels.csv").read_bytes() == first
+    assert not (here / "x").exists()
 
 
 def test_standard_input_is_noted(here):

@@ -16,9 +16,10 @@ from sparsecluster.report import report_page
 pd = pytest.importorskip("pandas")
 
 PLAN = {"n_copies": 19, "n_repeats": 1, "n_splits": 4}
-SAMPLES = [f"sample {i}" for i in range(60)]
-GROUPS = pd.DataFrame(shifted_groups(mu=2.0, n_features=40, n_useful=8, group_size=20, seed=0).X.round(3), SAMPLES)
-NOISE = pd.DataFrame(np.random.default_rng(0).normal(size=(60, 40)).round(3), SAMPLES)
+N, P = 51, 24
+SAMPLES = [f"sample {i}" for i in range(N)]
+GROUPS = pd.DataFrame(shifted_groups(mu=2.0, n_features=P, n_useful=8, group_size=N // 3, seed=0).X.round(3), SAMPLES)
+NOISE = pd.DataFrame(np.random.default_rng(0).normal(size=(N, P)).round(3), SAMPLES)
 COLUMNS = ["frequency", "fdr", "effect", "effect_low", "effect_high"]
 KEYS = [
     *("verdict", "p_independent", "p_one_group", "n_clusters", "n_copies", "n_assessed", "alpha", "agreement"),
@@ -222,7 +223,7 @@ def test_who_asks_for_it_gets_the_full_assessment(folder, options):
     assert summary(folder)["assessment"]["n_copies"] == 99
 
 
-@pytest.mark.parametrize(("limit", "value"), [("MOST_SAMPLES", 59), ("MOST_VALUES", 60 * 40 - 1)])
+@pytest.mark.parametrize(("limit", "value"), [("MOST_SAMPLES", N - 1), ("MOST_VALUES", N * P - 1)])
 def test_large_tables_are_assessed_only_if_asked(folder, monkeypatch, limit, value):
     monkeypatch.setattr(assessing, limit, value + 1)
     assert assessing.HINT not in done("groups.csv", "-k", 3)

@@ -131,7 +131,7 @@ def test_a_disk_that_fills_up_leaves_the_old_result_and_the_message_names_the_fi
 
 
 @pytest.mark.skipif(os.name != "posix", reason="programs are killed on POSIX")
-@pytest.mark.parametrize("times", [2, pytest.param(5, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("times", [1, pytest.param(5, marks=pytest.mark.slow)])
 def test_a_fit_killed_while_it_writes_leaves_one_result_and_the_next_fit_cleans_up(tmp_path, table, times):
     out, rng = tmp_path / "out", random.Random(0)
     run("fit", table, *FIT, "--out", out, "--no-report")
@@ -159,6 +159,7 @@ def test_a_fit_killed_while_it_writes_leaves_one_result_and_the_next_fit_cleans_
     assert sorted(os.listdir(tmp_path)) == ["out", "table.csv"]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="folders are locked on POSIX")
 def test_two_fits_into_the_same_folder_leave_one_of_the_results(tmp_path, table):
     out = tmp_path / "out"
@@ -241,7 +242,7 @@ def assert_written(arguments, tmp_path):
 
 
 # Each is a program of its own, which takes seconds to begin.
-REPEATED = ("fit --json", "predict", "methods --json", "reproduce")
+REPEATED = ("fit --json", "predict", "info", "methods --json", "compare", "reproduce")
 
 
 @pytest.mark.parametrize(

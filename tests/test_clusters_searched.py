@@ -197,6 +197,8 @@ def test_the_curve_is_the_best_criterion_of_every_number_at_the_price_of_the_dep
 
 def test_numbers_that_are_reached_by_splitting_off_a_sample_are_out_of_the_question_unless_all_are(clear):
     problem, truth = clear
+    # Labels as the search has them, for which there is compiled code.
+    truth = truth.astype(np.int32)
     alone = truth.copy()
     alone[0] = 3
     curve, labels = bic_curve(Candidates(problem.features, {3: [truth], 4: [alone]}))

@@ -89,8 +89,8 @@ FORMATS = (
 def test_a_damaged_file_is_refused_by_name_or_read_whatever_is_damaged(contents, put, name):
     rng, whole = random.Random(name), contents[name]
     told = []
-    for number in range(60):
-        # The library of HDF5 itself hangs on some of the other damages.
+    # The library of HDF5 itself hangs on damages that are not cuts; each such file takes a process of its own.
+    for number in range(20 if name == "t.h5ad" else 60):
         is_cut = number % 3 == 0 or name == "t.h5ad"
         damaged = bytearray(whole[: rng.randrange(len(whole))] if is_cut else whole)
         for _ in range(0 if is_cut else rng.choice([1, 3, 20])):
@@ -171,13 +171,14 @@ def test_quotes_that_swallow_lines_are_told(put):
 
 @pytest.mark.parametrize("sign", [",", "\t", ";", " "])
 def test_tables_with_lines_of_megabytes_are_read(put, sign):
-    names, values = sign.join(f"column{a:040}" for a in range(40_000)), sign.join([f"{1:.40f}"] * 40_000)
+    # Few columns with much in each are read sooner than many.
+    names, values = sign.join(f"column{a:0400}" for a in range(4000)), sign.join([f"{1:.400f}"] * 4000)
     assert min(len(names), len(values)) > 1_500_000
-    assert read_table(put("t.csv", f"{names}\n{values}\n{values}\n")).X.shape == (2, 40_000)
+    assert read_table(put("t.csv", f"{names}\n{values}\n{values}\n")).X.shape == (2, 4000)
 
 
 def test_long_lines_of_r_have_names_of_rows(put):
-    names, values = " ".join(f"column{a:040}" for a in range(40_000)), " ".join([f"{1:.40f}"] * 40_000)
+    names, values = " ".join(f"column{a:0400}" for a in range(4000)), " ".join([f"{1:.400f}"] * 4000)
     assert read_table(put("t.txt", f"{names}\nr1 {values}\nr2 {values}\nr3 {values}\n")).ids == ["r1", "r2", "r3"]
 
 

@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 from joblib import parallel_config
 from threadpoolctl import threadpool_info
+from typer.testing import CliRunner
 
+from sparsecluster.cli import app
 from sparsecluster.datasets import DataNotFoundError
 from sparsecluster.experiments import runner
 from sparsecluster.experiments.catalogue import EXPERIMENTS
@@ -166,7 +168,7 @@ def test_the_number_of_processes_changes_nothing(tmp_path):
 SOME = ["--cells", "mu=0.6,p=100", "--methods", ",".join(ASKED), "--repeats", str(REPEATS), "--jobs", "1", "-q"]
 
 
-def reproduced(folder, before=""):
+def reproduced(folder, before):
     """The command, after some code, in a process of its own."""
     command = ["sparsecluster", "reproduce", "table-1a", *SOME, "--out", str(folder)]
     code = f"import sys\nsys.argv = {command!r}\n{before}\nfrom sparsecluster.cli import main\nmain()"
@@ -195,8 +197,8 @@ def test_a_run_that_is_stopped_goes_on_where_it_was(tmp_path, sign):
     assert len(before) == 4
     assert stopped.returncode in ((-9,) if sign == "SIGKILL" else (130, -2))
     assert "Traceback" not in stopped.stderr
-    ended = reproduced(tmp_path)
-    assert (ended.returncode, ended.stdout, ended.stderr) == (0, "", "")
+    ended = CliRunner().invoke(app, ["reproduce", "table-1a", *SOME, "--out", str(tmp_path)])
+    assert (ended.exit_code, ended.stdout, ended.stderr) == (0, "", "")
 
     lines = [json.loads(line) for line in table.read_text().splitlines()]
     keys = [Job(line["cell"], line["method"], line["seed"]).key for line in lines if "run" not in line]

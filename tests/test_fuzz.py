@@ -38,8 +38,9 @@ def told(findings):
 # ---------------------------------------------------------------- the package
 
 
-def test_a_short_campaign_finds_nothing():
-    report = run_campaign(Plan(list(AREAS), cases=200, minutes=0, corpus=6), seed="test")
+@pytest.mark.parametrize(("cases", "corpus"), [(100, 12), pytest.param(200, 6, marks=pytest.mark.slow)])
+def test_a_short_campaign_finds_nothing(cases, corpus):
+    report = run_campaign(Plan(list(AREAS), cases=cases, minutes=0, corpus=corpus), seed="test")
     assert not report.findings, told(report.findings)
     assert set(report.counts) == set(AREAS)
 

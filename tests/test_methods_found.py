@@ -6,6 +6,7 @@ import pytest
 from sklearn.exceptions import NotFittedError
 
 from sparsecluster.methods.registry import METHODS
+from tests.helpers.cases import in_turn
 from tests.helpers.common import plain_scores, refuses, three_groups
 from tests.helpers.methods import CORNERS, EVERY, GROUPS, HARD, MIXTURES, TRUTH, fitted, quick, those
 
@@ -47,8 +48,7 @@ def test_two_groups_are_found_by_all(name):
     np.testing.assert_array_equal(quick(name, 2).fit(table).labels_, truth)
 
 
-@EVERY
-@pytest.mark.parametrize("k", [2, 5])
+@in_turn(name=METHODS, k=[2, 5])
 def test_clusters_are_numbered_from_the_largest_to_the_smallest(name, k):
     for table in (HARD, CORNERS, HARD > 0.5):
         labels = quick(name, k).fit(table).labels_
@@ -160,8 +160,7 @@ def test_the_smallest_tables_work(name, n, p, k):
     assert np.isfinite(found.feature_scores_).all()
 
 
-@EVERY
-@pytest.mark.parametrize("k", [2, 3, 6])
+@in_turn(name=METHODS, k=[2, 3, 6])
 def test_columns_may_have_fewer_values_than_there_are_clusters(name, k):
     for p in (3, 8):
         found = quick(name, k).fit(np.random.default_rng(0).random((40, p)) < 0.5)
@@ -185,8 +184,7 @@ def test_the_users_table_is_left_alone(name):
     np.testing.assert_array_equal(table, CORNERS)
 
 
-@EVERY
-@pytest.mark.parametrize("store", [np.asfortranarray, np.ndarray.tolist, lambda table: table.astype(object)])
+@in_turn(name=METHODS, store=[np.asfortranarray, np.ndarray.tolist, lambda table: table.astype(object)])
 def test_numbers_may_be_stored_in_any_way(name, store):
     found, plain = quick(name).fit(store(CORNERS)), fitted(name)
     np.testing.assert_array_equal(found.labels_, plain.labels_)
@@ -203,8 +201,7 @@ def test_half_the_digits_are_enough(name):
     np.testing.assert_allclose(found.feature_scores_, plain_scores(table, truth), rtol=0, atol=1e-5)
 
 
-@EVERY
-@pytest.mark.parametrize("scale", [1e-200, 1e200])
+@in_turn(name=METHODS, scale=[1e-200, 1e200])
 def test_very_large_and_very_small_numbers_are_numbers(name, scale):
     table, truth = CORNERS[TRUTH < 2] * scale, TRUTH[TRUTH < 2]
     if name in MIXTURES:

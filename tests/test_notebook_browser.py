@@ -7,7 +7,6 @@ pytest.importorskip("selenium", reason="the page is tried in a browser by seleni
 import pandas as pd
 
 from sparsecluster import SASClustering
-from tests.helpers.browser import driver as driver
 from tests.helpers.methods import CORNERS
 from tests.helpers.report import HOSTILE, Shown
 

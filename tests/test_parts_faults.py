@@ -207,6 +207,8 @@ def test_a_fit_that_is_ended_while_it_writes_leaves_no_result(place, number, cod
 # ---------------------------------------------------------------- clusters and progress
 
 
+# Without files and commands, test_blocks_cluster.py shows the same sooner.
+@pytest.mark.slow
 def test_a_worker_that_is_killed_in_the_middle_of_a_pass_changes_nothing(place, table):
     distributed = pytest.importorskip("distributed")
     table.to_csv(place / "whole.csv", index=False)

@@ -13,8 +13,8 @@ from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.keys import Keys
 
 from sparsecluster.report._numbers import percent
-from tests.helpers.browser import driver as driver
 from tests.helpers.browser import page as page
+from tests.helpers.cases import in_turn
 from tests.helpers.report import FRAME, HOSTILE_SHOWN, RESULTS, as_shown, result
 
 # ---------------------------------------------------------------- every kind of result
@@ -51,17 +51,14 @@ def test_the_axes_have_a_few_round_numbers(page, kind):
         assert all(re.fullmatch(r"-?\d{1,3}(\.\d{1,2})?", tick) for tick in ticks), ticks
 
 
-@pytest.mark.parametrize("kind", RESULTS)
-def test_no_page_is_wider_than_the_window_also_on_a_phone(page, kind):
+@in_turn(kind=RESULTS, pixels=(1200, 375, 320))
+def test_no_page_is_wider_than_the_window_also_on_a_phone(page, kind, pixels):
     shown = page(kind)
-    for pixels in (1200, 375, 320):
-        shown.width(pixels)
-        if kind == "matrices":
-            assert shown.js("return document.documentElement.scrollWidth") <= pixels
-            continue
+    shown.width(pixels)
+    if kind != "matrices":
         shown.drag(shown.one("#projection .pair svg"), (0.02, 0.02), (0.99, 0.9))
         assert "selected" in shown.one("#picked").text
-        assert shown.js("return document.documentElement.scrollWidth") <= pixels
+    assert shown.js("return document.documentElement.scrollWidth") <= pixels
 
 
 def test_what_a_method_does_not_have_is_not_shown(page):

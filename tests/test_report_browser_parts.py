@@ -9,7 +9,6 @@ pytest.importorskip("selenium", reason="the report is tried in a browser by sele
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.keys import Keys
 
-from tests.helpers.browser import driver as driver
 from tests.helpers.browser import page as page
 from tests.helpers.report import HOSTILE, as_shown, result
 

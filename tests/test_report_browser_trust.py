@@ -6,7 +6,6 @@ import pytest
 
 pytest.importorskip("pandas")
 pytest.importorskip("selenium", reason="the report is tried in a browser by selenium: pip install selenium")
-from tests.helpers.browser import driver as driver
 from tests.helpers.browser import page as page
 from tests.helpers.report import HOSTILE_SHOWN, result
 

@@ -10,7 +10,6 @@ from sparsecluster.datasets import shifted_groups
 pytest.importorskip("pandas")
 pytest.importorskip("selenium", reason="the report is tried in a browser by selenium: pip install selenium")
 
-from tests.helpers.browser import driver as driver
 from tests.helpers.browser import page as page
 
 

@@ -63,7 +63,8 @@ def test_moves_raise_the_integrated_likelihood_by_what_they_say_until_none_does(
     rng = np.random.default_rng(seed)
     k, n = 2 + seed % 3, 14
     own = columns(rng, n=n, n_numbers=3, n_categories=2)
-    numbers, codes = own.numbers.dense(np.ones(3, bool)), own.levels.codes
+    # In the order in which fits have them, for which there is compiled code.
+    numbers, codes = np.ascontiguousarray(own.numbers.dense(np.ones(3, bool))), own.levels.codes
     scales = np.array([0.5, 1.0, 2.0])
     # The second sample is a copy of the first, and the others have all clusters among them.
     labels = naive.random_labels(rng, n - 1, k)[np.concatenate([[0], np.arange(n - 1)])]

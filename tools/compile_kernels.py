@@ -90,12 +90,43 @@ def fit_methods():
             method.make(3).fit(X)
 
 
+def fit_as_tests_do():
+    """What tests fit besides: other layouts, precisions and parameters, clusters by other means, and blocks."""
+    import numpy as np
+    import pandas as pd
+    import scipy.sparse
+
+    from sparsecluster import SASClustering, SparseKMeans, assess
+    from sparsecluster.methods.registry import make_method
+
+    rng = np.random.default_rng(0)
+    X, levels = rng.standard_normal((60, 12)), rng.integers(0, 4, (60, 8))
+    frame = pd.DataFrame(X).add_prefix("x")
+    given = {"n_features_to_select": 3}
+    for table, parameters in (
+        (frame.assign(word=np.array(["a", "b", None])[rng.integers(0, 3, 60)]), {}),
+        (levels, {"metric": "hamming", "standardize": False, **given}),
+        (X, {"clusterer": "partition", **given}),
+        (np.abs(X.T[:, :, None] - X.T[:, None, :]).astype(np.float32), {"metric": "precomputed"}),
+        (scipy.sparse.random(60, 30, 0.2, format="csc", random_state=0), {}),
+    ):
+        SASClustering(3, **parameters).fit(table)
+    assess(SASClustering(3, metric="manhattan"), frame, n_copies=1, n_paths=1, n_repeats=1, n_splits=1)
+    SparseKMeans(3).fit(X.astype(np.float32))
+    for name in ("pairwise-fusion", "ahp-gmm"):
+        make_method(name, 2).fit(X)
+    large, sparse = rng.standard_normal((2500, 6)), scipy.sparse.random(2500, 20, 0.2, format="csr", random_state=0)
+    words = pd.DataFrame(large).add_prefix("x").assign(word=np.array(["a", "b", None])[rng.integers(0, 3, 2500)])
+    for table in (large, large.astype(np.float32), words, sparse, sparse.astype(np.float32)):
+        SASClustering(3, subsample=400, **given).fit(table)
+
+
 # What is compiled side by side, by the names of the functions: in wheels that are published, and everywhere else, where
 # compiling what may never be needed would only keep people waiting.
 ALL = (("fit_numbers", "fit_more_numbers"), ("fit_other_tables", "fit_methods"))
 BASIC = (("fit_numbers",),)
-# What is in the first but not in the second.
-REST = (("fit_more_numbers", "fit_other_tables"), ("fit_methods",))
+# What is in the first but not in the second, and what only tests need.
+REST = (("fit_more_numbers", "fit_other_tables"), ("fit_methods", "fit_as_tests_do"))
 
 
 def practise(names):

@@ -15,8 +15,8 @@ from selenium import webdriver
 from tests.helpers.report import FLAGS, Shown, result
 
 
-@pytest.fixture(scope="module")
-def driver():
+def started():
+    """A browser without a window."""
     programs = [shutil.which(name) for name in ("chromium", "chromium-browser", "google-chrome")]
     program, chauffeur = next(filter(None, programs), None), shutil.which("chromedriver")
     if program is None or chauffeur is None:
@@ -29,8 +29,7 @@ def driver():
     made = webdriver.Chrome(options=options, service=webdriver.ChromeService(chauffeur))
     made.set_page_load_timeout(200)
     made.set_script_timeout(200)
-    yield made
-    made.quit()
+    return made
 
 
 @pytest.fixture
