@@ -87,6 +87,22 @@ def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         yield
 
 
+@pytest.fixture
+def pools(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Small tables use threads too; gives how many were started each time, besides the one that asks for results."""
+    from sparsecluster._utils import parallel
+
+    seen, pool = [], parallel.ThreadPoolExecutor
+
+    def watched(n_threads: int) -> Any:
+        seen.append(n_threads)
+        return pool(n_threads)
+
+    monkeypatch.setattr(parallel, "ThreadPoolExecutor", watched)
+    monkeypatch.setattr(parallel, "THREADS_PAY", 0)
+    return seen
+
+
 @pytest.fixture(scope="session")
 def driver() -> Iterator[Any]:
     """One browser for all modules that look at pages, since each would wait for its own."""

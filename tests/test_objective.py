@@ -12,7 +12,7 @@ import sparsecluster._search.search
 from sparsecluster import SASClustering
 from sparsecluster._features.amounts import Amounts
 from sparsecluster._kernels.select import largest
-from sparsecluster._search.climb import climb
+from sparsecluster._search.climb import climb, climb_all
 from sparsecluster._search.search import Pool, search_size
 from sparsecluster.datasets import shifted_groups
 from tests import naive
@@ -233,8 +233,9 @@ def test_one_feature_alone_has_no_gap(search):
 @pytest.fixture
 def climbs(monkeypatch):
     """All climbs of a search."""
-    seen, of = [], climb
+    seen, of, of_all = [], climb, climb_all
     monkeypatch.setattr(sparsecluster._search.search, "climb", lambda *a: seen.append(of(*a)) or seen[-1])
+    monkeypatch.setattr(sparsecluster._search.search, "climb_all", lambda *a: seen.extend(found := of_all(*a)) or found)
     return seen
 
 

@@ -147,9 +147,12 @@ def climb(problem: Any, start: Any, size: int, rng: np.random.Generator) -> Clim
     lowers the objective nevertheless, the climb ends with the best result so far.
     """
     done: Climb | None = problem.at_once(start, size, rng)
+    if done is None and isinstance(start, By):
+        start = problem.cluster(start.subset, rng)
+        done = problem.at_once(start, size, rng)
     if done is not None:
         return done
-    labels = labels_at(problem, start, rng)
+    labels = start
     scores = problem.scores(labels)
     subset: Subset = largest(scores, size)
     if problem.constrains:
