@@ -148,7 +148,7 @@ def climb(problem: Any, start: Any, size: int, rng: np.random.Generator) -> Clim
     """
     done: Climb | None = problem.at_once(start, size, rng)
     if done is None and isinstance(start, By):
-        start = problem.cluster(start.subset, rng)
+        start = labels_at(problem, start, rng)
         done = problem.at_once(start, size, rng)
     if done is not None:
         return done
