@@ -9,7 +9,7 @@ import pytest
 
 from sparsecluster._clusterers.clusterer import Clusterer
 from sparsecluster._kernels.select import largest
-from sparsecluster._search.climb import Problem, climb
+from sparsecluster._search.climb import By, Problem, climb, climb_all
 from tests import naive
 
 
@@ -140,3 +140,18 @@ def test_the_labels_given_are_not_changed(problem_of):
         before = labels.copy()
         climb(problem_of(table, 3), labels, size, rng)
         np.testing.assert_array_equal(labels, before)
+
+
+def test_climbs_together_are_those_of_each_alone(problem_of):
+    """Each of them from its own start, labels or features, at its own size and with its own random numbers."""
+    for table, labels, _, rng in starts(8):
+        begins = [By(np.sort(rng.choice(12, count, replace=False))) for count in (1, 5, 12, 7)]
+        begins.insert(2, labels)
+        sizes, seeds = [3, 1, 12, 6, 3], rng.integers(1000, size=5).tolist()
+        for problem in (problem_of(table, 3), problem_of(table, 3, max_iter=2)):
+            together = climb_all(problem, begins, sizes, [np.random.default_rng(seed) for seed in seeds])
+            for start, size, seed, found in zip(begins, sizes, seeds, together, strict=True):
+                alone = climb(problem, start, size, np.random.default_rng(seed))
+                assert found.history == alone.history
+                np.testing.assert_array_equal(found.labels, alone.labels)
+                np.testing.assert_array_equal(found.subset, alone.subset)

@@ -9,7 +9,9 @@ from itertools import permutations
 import numpy as np
 import pytest
 from scipy.stats import chisquare
+from sklearn.metrics.cluster import contingency_matrix
 
+from sparsecluster._kernels.labelings import crossed, named
 from sparsecluster._kernels.moves import draw
 from sparsecluster._kernels.objective import BLOCK, between_scores, group_samples
 from sparsecluster._kernels.order import column_fingerprints, mixed, row_fingerprints, shuffle_columns
@@ -298,3 +300,26 @@ def test_columns_are_taken_as_they_are(dtype):
     np.testing.assert_array_equal(taken, table[:, columns])
     assert taken.dtype == dtype
     assert taken.flags.c_contiguous
+
+
+# ---------------------------------------------------------------- labelings
+
+
+@pytest.mark.parametrize("n", [1, 2, 7, 50])
+def test_clusters_are_numbered_by_their_first_samples(n):
+    rng = np.random.default_rng(n)
+    for _ in range(20):
+        labels = rng.integers(rng.integers(1, 6), size=n, dtype=np.int32)
+        order = list(dict.fromkeys(labels.tolist()))
+        assert named(labels).tolist() == [order.index(label) for label in labels.tolist()]
+
+
+@pytest.mark.parametrize("n", [1, 2, 7, 50])
+def test_crossed_labelings_are_counted_in_every_pair_of_clusters(n):
+    rng = np.random.default_rng(n)
+    for _ in range(20):
+        one, other = (rng.integers(rng.integers(1, 6), size=n, dtype=np.int32) for _ in range(2))
+        counts = crossed(one, other)
+        used = counts[counts.any(axis=1)][:, counts.any(axis=0)]
+        np.testing.assert_array_equal(used, contingency_matrix(one, other))
+        assert counts.shape == (one.max() + 1, other.max() + 1)

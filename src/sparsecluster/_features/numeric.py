@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-import numpy.typing as npt
 
 from .._kernels.alternation import alternate_rows
 from .._kernels.kinds import Numbers
@@ -181,23 +180,26 @@ class NumericFeatures(Features):
         found: tuple[Floats, Floats] = alternate_rows(*of_table, labels, bound, max_iter, *self._sums(n_clusters))
         return found
 
-    def null_objectives(
-        self, seed: int, subsets: Sequence[Subset], uniforms: npt.NDArray[np.float64], on_pairs: bool
-    ) -> Floats:
-        """Objectives of K-means on given subsets of a permuted copy, of which only these features are made.
+    def null_objectives(self, subsets: Sequence[Subset], on_pairs: bool) -> Callable[[int, Floats], Floats]:
+        """The objectives of K-means on given subsets of a permuted copy, of which only these features are made.
 
-        `uniforms`, of shape (n_subsets, n_starts, k), are the random numbers of the starts.
+        They are a function of the seed of the copy and of the uniform random numbers of the starts, of shape
+        (n_subsets, n_starts, k).
         """
-        used = np.unique(np.concatenate(subsets))
-        table = take_columns(self.table, used)
-        shuffle_columns(table, used, np.uint64(seed))
-        members = np.searchsorted(used, np.concatenate(subsets))
-        starts = np.concatenate([[0], np.cumsum([subset.size for subset in subsets])])
-        total = self.total[used]
+        members = np.concatenate(subsets)
+        used = np.unique(members)
+        table, total = take_columns(self.table, used), self.total[used]
+        places, starts = np.searchsorted(used, members), np.cumsum([0, *(subset.size for subset in subsets)])
         on_pairs = on_pairs and np.ptp(total) <= SAME_TOTAL * total[0]
         kernel = null_objectives_pairs if on_pairs else null_objectives_rows
-        objectives: Floats = kernel(table, total, members, starts, uniforms)
-        return objectives
+
+        def of_copy(seed: int, uniforms: Floats) -> Floats:
+            copy = table.copy()
+            shuffle_columns(copy, used, np.uint64(seed))
+            objectives: Floats = kernel(copy, total, places, starts, uniforms)
+            return objectives
+
+        return of_copy
 
     def likelihood(self, labels: Labels, n_clusters: int, members: Any = 1) -> Likelihood:
         found = super().likelihood(labels, n_clusters, members)

@@ -5,8 +5,12 @@ On small tables, calling each step from Python would take longer than the step i
 
 from __future__ import annotations
 
-import numpy as np
+from typing import NamedTuple
 
+import numpy as np
+import numpy.typing as npt
+
+from .._utils.arrays import Floats, Subset
 from ._jit import inline, kernel
 from .kinds import empty_view, scores_of, view_of
 from .moves import LLOYD_PASSES
@@ -17,6 +21,21 @@ from .views import improve, seeded
 LEAST_RISE = 1e-10
 # A kick drops this share of the chosen features.
 FORGET = 0.5
+
+
+class Sweep(NamedTuple):
+    """Climbs that follow each other: one at each of the sizes, and a second one where it is `kicked`.
+
+    A climb starts where the best one at the size before has ended. Where counts[j] is not 0, it starts from a
+    clustering by the next counts[j] features of `begin` instead, which uses k of the uniform random numbers. A kick
+    uses as many of them as there are chosen features, and k.
+    """
+
+    sizes: Subset
+    kicked: npt.NDArray[np.bool_]
+    counts: Subset
+    begin: Subset
+    uniforms: Floats
 
 
 @inline
@@ -111,15 +130,13 @@ def part_of(subset, uniforms):
 
 
 @kernel
-def sweep_on(data, labels, begin, counts, k, sizes, kicked, uniforms, max_iter):
-    """Climb at each of `sizes` in turn, as `_search.search.sweep` does, and where it is `kicked`, a second time.
+def sweep_on(data, labels, sweep, k, max_iter):
+    """The climbs of a sweep, the first one from `labels`, as in `_search.search.sweep`.
 
-    A climb starts where the best one at the size before has ended, and the first one from `labels`. Where counts[j] is
-    not 0, it starts from a clustering by the next counts[j] features of `begin` instead, which uses k uniform random
-    numbers. A kick uses as many as there are chosen features, and k. `labels` become those from which a further size
-    would start. Returns the labels and the scores of all climbs, the numbers of their iterations, and their histories,
-    of shape (n_climbs, max_iter, 3).
+    `labels` become those from which a further size would start. Returns the labels and the scores of all climbs, the
+    numbers of their iterations, and their histories, of shape (n_climbs, max_iter, 3).
     """
+    sizes, kicked, counts, begin, uniforms = sweep
     count = sizes.size
     for j in range(sizes.size):
         count += kicked[j]

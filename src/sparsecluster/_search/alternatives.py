@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import chain, islice
 from typing import NamedTuple
 
 import numpy as np
 
 from .._utils.arrays import Floats, Labels, Subset
 from .._utils.parallel import ONE_THREAD, Workers
-from ..metrics import adjusted_rand_index
+from .agreement import agreement, as_named
 from .bic import bic_values
-from .climb import Climb, Problem, climb
+from .climb import By, Climb, Problem, climb, climb_all, in_shares
 from .curve import TuningCurve
 
 # Two clusterings with an adjusted Rand index below this are really different.
@@ -72,7 +73,7 @@ def alternatives(
         other = climb(problem, labels, size, rng)
         at = merit(problem, other.labels, found, curve)
         is_new = at.value >= NEARLY * best or in_common(found.subset, other.subset) <= IN_COMMON
-        if is_new and all(adjusted_rand_index(other.labels, each) < DIFFERENT for each in known):
+        if is_new and all(agreement(other.labels, each) < DIFFERENT for each in known):
             chosen.append(Alternative(other, None if curve is None else at.value))
             known.append(other.labels)
         if len(chosen) == most:
@@ -86,7 +87,7 @@ def still_different(found: Climb, others: Iterable[Alternative]) -> list[Alterna
     kept: list[Alternative] = []
     for other in others:
         known = [found.labels, *(each.climb.labels for each in kept)]
-        if all(adjusted_rand_index(other.climb.labels, labels) < DIFFERENT for labels in known):
+        if all(agreement(other.climb.labels, labels) < DIFFERENT for labels in known):
             kept.append(other)
     return kept
 
@@ -103,47 +104,28 @@ def by_merit(pair: tuple[Merit, Labels]) -> float:
 
 def distinct(candidates: Iterable[Labels], first: Labels) -> list[Labels]:
     """The candidates that differ from the first clustering, each only once."""
-    kept: list[Labels] = []
-    seen: set[bytes] = set()
-    for labels in {labels.tobytes(): labels for labels in candidates}.values():
-        key = as_named(labels).tobytes()
-        if key in seen:
-            continue
-        seen.add(key)
-        if adjusted_rand_index(labels, first) < DIFFERENT:
-            kept.append(labels)
-        if len(kept) == MOST_CANDIDATES:
-            break
-    return kept
-
-
-def as_named(labels: Labels) -> Subset:
-    """The labels of the same clusters, numbered by their first samples, so that equal clusterings have equal labels.
-
-    >>> as_named(np.array([2, 0, 2, 1])).tolist()
-    [0, 1, 0, 2]
-    """
-    firsts = np.full(labels.max() + 1, labels.size)
-    # Of all samples of a cluster, which are assigned to it from the last one to the first, the first one stays.
-    firsts[labels[::-1]] = np.arange(labels.size)[::-1]
-    numbers = np.empty_like(firsts)
-    numbers[np.argsort(firsts)] = np.arange(firsts.size)
-    return numbers[labels]
+    once: dict[bytes, Labels] = {}
+    for labels in candidates:
+        once.setdefault(as_named(labels).tobytes(), labels)
+    different = (labels for labels in once.values() if agreement(labels, first) < DIFFERENT)
+    return list(islice(different, MOST_CANDIDATES))
 
 
 def elsewhere(problem: Problem, found: Climb, rng: np.random.Generator, workers: Workers) -> list[Labels]:
     """Climbs from random subsets of the features that the solution does not choose or explains least."""
     rest, size = unexplained(found, problem.features.n_features), found.subset.size
 
-    def run(task: tuple[int, np.random.Generator]) -> Labels:
-        number, own_rng = task
-        drawn = max(1, round(rest.size * LEAST_SHARE ** own_rng.random()))
-        labels = problem.cluster(np.sort(own_rng.choice(rest, drawn, replace=False)), own_rng)
-        # Every other start climbs at a smaller size, where there are more local optima.
-        smaller = max(1, round(size * LEAST_SHARE ** own_rng.random()))
-        return climb(problem, labels, smaller if number % 2 else size, own_rng).labels
+    def run(tasks: list[tuple[int, np.random.Generator]]) -> list[Labels]:
+        starts, sizes = [], []
+        for number, own_rng in tasks:
+            drawn, smaller = (max(1, round(most * LEAST_SHARE ** own_rng.random())) for most in (rest.size, size))
+            starts.append(By(np.sort(own_rng.choice(rest, drawn, replace=False))))
+            # Every other start climbs at a smaller size, where there are more local optima.
+            sizes.append(smaller if number % 2 else size)
+        return [each.labels for each in climb_all(problem, starts, sizes, [own_rng for _, own_rng in tasks])]
 
-    return list(workers.map(run, list(enumerate(rng.spawn(ELSEWHERE))), "starts on other features"))
+    shares = in_shares(problem, list(enumerate(rng.spawn(ELSEWHERE))))
+    return list(chain.from_iterable(workers.map(run, shares, "starts on other features")))
 
 
 def unexplained(found: Climb, p: int) -> Subset:

@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
 from .._clusterers.clusterer import Clusterer
 from .._features.features import Features
 from .._features.numeric import NumericFeatures
-from .._kernels.climbs import LEAST_RISE, sweep_on
+from .._kernels.climbs import LEAST_RISE, Sweep, sweep_on
 from .._kernels.select import largest
 from .._utils.arrays import Floats, Labels, Subset
 
 # A gain below this share of the objective is a rounding error.
 LEAST_GAIN = LEAST_RISE
 
+# Climbs on tables of at most this many values are so quick that some of them are one task.
+FEW_VALUES, TOGETHER = 2**19, 5
+
 NO_UNIFORMS, NO_FEATURES = np.empty(0), np.empty(0, np.intp)
+
+
+T = TypeVar("T")
 
 
 class By(NamedTuple):
@@ -57,34 +63,41 @@ class Problem(NamedTuple):
     def at_once(self, start: Labels | By, size: int, rng: np.random.Generator) -> Climb | None:
         """The result of `climb` in one call, or None if there is no compiled code for it."""
         if isinstance(start, By):
-            found = self.all_at_once([start], size, [rng])
+            found = self.all_at_once([start], [size], [rng])
             return None if found is None else found[0]
         data = self.compiled(size)
         if data is None:
             return None
-        return self._climbs(data, start, NO_FEATURES, np.zeros(1, np.intp), size, NO_UNIFORMS)[0]
+        return self._climbs(data, start, [size])[0]
 
-    def all_at_once(self, starts: Sequence[By], size: int, rngs: Sequence[np.random.Generator]) -> list[Climb] | None:
+    def all_at_once(
+        self, starts: Sequence[By], sizes: Sequence[int], rngs: Sequence[np.random.Generator]
+    ) -> list[Climb] | None:
         """The results of `climb` from several starts in one call, or None if there is no compiled code for one."""
         k, subsets = self.n_clusters, [start.subset for start in starts]
         if not all(self.clusterer.is_compiled_from(self.features, subset, k) for subset in subsets):
             return None
-        counts = np.array([subset.size for subset in subsets])
-        data = self.compiled(max(size, int(counts.max())))
+        counts = [subset.size for subset in subsets]
+        data = self.compiled(max(*sizes, *counts))
         if data is None:
             return None
         uniforms = np.concatenate([rng.random(k) for rng in rngs])
-        return self._climbs(
-            data, np.zeros(self.features.n_samples, np.int32), np.concatenate(subsets), counts, size, uniforms
-        )
+        labels = np.zeros(self.features.n_samples, np.int32)
+        return self._climbs(data, labels, sizes, counts, np.concatenate(subsets), uniforms)
 
     def _climbs(
-        self, data: Any, labels: Labels, begin: Subset, counts: Subset, size: int, uniforms: Floats
+        self,
+        data: Any,
+        labels: Labels,
+        sizes: Sequence[int],
+        counts: Sequence[int] = (0,),
+        begin: Subset = NO_FEATURES,
+        uniforms: Floats = NO_UNIFORMS,
     ) -> list[Climb]:
-        own, sizes, kicked = labels.astype(np.int32), np.full(counts.size, size), np.zeros(counts.size, np.bool_)
-        found = sweep_on(data, own, begin, counts, self.n_clusters, sizes, kicked, uniforms, self.max_iter)
+        sweep = Sweep(np.array(sizes), np.zeros(len(sizes), np.bool_), np.array(counts), begin, uniforms)
+        found = sweep_on(data, labels.astype(np.int32), sweep, self.n_clusters, self.max_iter)
         climbs = []
-        for each_labels, scores, done, history in zip(*found, strict=True):
+        for each_labels, scores, done, history, size in zip(*found, sizes, strict=True):
             steps = tuple(Step(value, int(moved), int(changed)) for value, moved, changed in history[:done].tolist())
             climbs.append(Climb(each_labels, scores, largest(scores, size), steps[-1].objective, steps))
         return climbs
@@ -184,13 +197,24 @@ def climb(problem: Any, start: Any, size: int, rng: np.random.Generator) -> Clim
 
 
 def climb_all(
-    problem: Problem, starts: Sequence[Labels | By], size: int, rngs: Sequence[np.random.Generator]
+    problem: Problem, starts: Sequence[Labels | By], sizes: Sequence[int], rngs: Sequence[np.random.Generator]
 ) -> list[Climb]:
-    """Climb from several starts, each with its own random numbers; in one call where there is compiled code for it."""
-    by = {place: start for place, start in enumerate(starts) if isinstance(start, By)}
-    found = problem.all_at_once(list(by.values()), size, [rngs[place] for place in by]) if by else None
-    done = {} if found is None else dict(zip(by, found, strict=True))
+    """Climb from several starts, each at its own size and with its own random numbers.
+
+    Where there is compiled code for it, the climbs `By` features are one call.
+    """
+    places = [place for place, start in enumerate(starts) if isinstance(start, By)]
+    by = [start for start in starts if isinstance(start, By)]
+    found = problem.all_at_once(by, [sizes[each] for each in places], [rngs[each] for each in places]) if by else None
+    done = {} if found is None else dict(zip(places, found, strict=True))
     return [
-        done[place] if place in done else climb(problem, start, size, rng)
-        for place, (start, rng) in enumerate(zip(starts, rngs, strict=True))
+        done[place] if place in done else climb(problem, *task)
+        for place, task in enumerate(zip(starts, sizes, rngs, strict=True))
     ]
+
+
+def in_shares(problem: Problem, climbs: list[T]) -> list[list[T]]:
+    """The climbs in shares that are one task each: single ones, or some of them if the table is small."""
+    n, p = problem.features.n_samples, problem.features.n_features
+    step = TOGETHER if n * p <= FEW_VALUES else 1
+    return [climbs[first : first + step] for first in range(0, len(climbs), step)]

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .._utils.arrays import Labels, Subset
-from ..metrics import adjusted_rand_index
+from .agreement import agreement
 from .climb import Problem
 from .curve import TuningCurve
 
@@ -56,7 +56,7 @@ def find_core(problem: Problem, labels: Labels, ranked: Subset, least: float, rn
     def is_enough(m: int) -> bool:
         # The same random numbers for every m, so that the order in which they are tried makes no difference.
         found = problem.cluster(np.sort(ranked[:m]), np.random.default_rng([seed, m]), n_starts=STARTS)
-        tried[m] = adjusted_rand_index(labels, found)
+        tried[m] = agreement(labels, found)
         return tried[m] >= least
 
     below, size = 0, ranked.size
@@ -74,9 +74,9 @@ def find_core(problem: Problem, labels: Labels, ranked: Subset, least: float, rn
         else:
             below = middle
     numbers = np.array(sorted(tried))
-    agreement = np.array([tried[m] for m in numbers.tolist()])
-    details = {"enough": (agreement >= least).astype(np.float64), "required": np.full(numbers.size, least)}
-    return Core(ranked[:size], TuningCurve("m", numbers, "agreement", agreement, size, None, details))
+    agreed = np.array([tried[m] for m in numbers.tolist()])
+    details = {"enough": (agreed >= least).astype(np.float64), "required": np.full(numbers.size, least)}
+    return Core(ranked[:size], TuningCurve("m", numbers, "agreement", agreed, size, None, details))
 
 
 def numbers_to_try(most: int) -> list[int]:

@@ -9,11 +9,11 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from .._kernels.climbs import sweep_on
+from .._kernels.climbs import Sweep, sweep_on
 from .._kernels.select import descending, raise_envelope
 from .._utils.arrays import Floats, Labels, Subset
 from .._utils.parallel import ONE_THREAD, Workers
-from .climb import LEAST_GAIN, NO_FEATURES, Climb, Problem, climb, climb_all, labels_at
+from .climb import LEAST_GAIN, NO_FEATURES, Climb, Problem, climb, climb_all, in_shares, labels_at
 from .starts import STARTS, Start, coordinate_start, kick, ladder, random_start
 
 # One size, n_init="auto": batches of fresh starts, each followed by kicks of the best climb, until enough starts have
@@ -21,8 +21,6 @@ from .starts import STARTS, Start, coordinate_start, kick, ladder, random_start
 FRESH, KICKS, MOST_BATCHES, ENOUGH_HITS = 10, 4, 12, 5
 # Tiny tables often have many local optima, and starts cost very little there, so more starts have to agree.
 TINY_VALUES, TINY_HITS = 2**10, 15
-# Starts on tables of at most this many values are so quick that some of them are one task.
-FEW_VALUES, TOGETHER = 2**19, 5
 # All sizes, n_init="auto": rounds of paths until a round gains less than this share at every size.
 LEAST_ROUND_GAIN, MOST_ROUNDS = 0.01, 3
 # On a path, kicks are worthwhile up to this share of all features, and at sizes so small that they cost very little.
@@ -109,13 +107,13 @@ def search_size(
 
     def run(tasks: list[tuple[Start, np.random.Generator]]) -> list[Climb]:
         rngs = [own_rng for _, own_rng in tasks]
-        return climb_all(problem, [start(problem, size, own_rng) for start, own_rng in tasks], size, rngs)
+        starts = [start(problem, size, own_rng) for start, own_rng in tasks]
+        return climb_all(problem, starts, [size] * len(tasks), rngs)
 
-    together = TOGETHER if features.n_samples * features.n_features <= FEW_VALUES else 1
     for starts in start_batches(init, n_init):
         tasks = list(zip(starts, rng.spawn(len(starts)), strict=True))
-        shares = [tasks[first : first + together] for first in range(0, len(tasks), together)]
-        for found in chain.from_iterable(workers.map(run, shares, f"starts at {size} features")):
+        done = workers.map(run, in_shares(problem, tasks), f"starts at {size} features")
+        for found in chain.from_iterable(done):
             pool.add(found, fresh=True)
         if n_init == "auto":
             if pool.hits >= enough:
@@ -248,8 +246,8 @@ def sweep_at_once(
     """The climbs of a sweep in one call of compiled code. `labels` become those from which to go on."""
     k = problem.n_clusters
     at, uniforms = np.array(sizes), rng.random(kick_numbers(sizes, most_kicked, k))
-    none = np.zeros(at.size, np.intp)
-    found = sweep_on(data, labels, NO_FEATURES, none, k, at, at <= most_kicked, uniforms, problem.max_iter)
+    course = Sweep(at, at <= most_kicked, np.zeros(at.size, np.intp), NO_FEATURES, uniforms)
+    found = sweep_on(data, labels, course, k, problem.max_iter)
     yield from map(Found, *found[:2])
 
 
@@ -287,8 +285,9 @@ def random_path(problem: Problem, rng: np.random.Generator) -> Iterator[Climb | 
 
 def coordinate_path(problem: Problem, rng: np.random.Generator) -> Iterator[Climb | Found]:
     """Climbs from the paper's own start at each size; exact at size 1."""
-    for size in ladder(problem.features.n_features):
-        yield climb(problem, coordinate_start(problem, size, rng), size, rng)
+    for part in parts(problem, ladder(problem.features.n_features)):
+        starts = [coordinate_start(problem, size, rng) for size in part]
+        yield from climb_all(problem, starts, part, [rng] * len(part))
 
 
 Path = Callable[[Problem, np.random.Generator], Iterator[Climb | Found]]
@@ -350,7 +349,8 @@ def shrinking_objective(problem: Problem, rng: np.random.Generator) -> Floats:
     at, counts = np.array([1, *sizes]), np.zeros(1 + len(sizes), np.intp)
     kicked, counts[1] = at <= most_kicked, p
     kicked[0] = False
-    _, ranked, *_ = sweep_on(data, labels, np.arange(p), counts, k, at, kicked, uniforms, problem.max_iter)
+    course = Sweep(at, kicked, counts, np.arange(p), uniforms)
+    _, ranked, *_ = sweep_on(data, labels, course, k, problem.max_iter)
     ranked.sort(axis=1)
     objective, owner = np.zeros(p), np.zeros(p, np.intp)
     raise_envelope(objective, owner, ranked, 0, SAME)

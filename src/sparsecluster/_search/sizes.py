@@ -203,11 +203,11 @@ class SizesTried:
                 return np.array([null_objective(copy, subset, effort, own_rng) for subset in subsets])
 
             return on_copies(problem.features, self.seeds, self.rng, one_copy, self.workers)
-        on_pairs = plain.n_samples <= PAIRED * k
+        of_copy = plain.null_objectives(subsets, on_pairs=plain.n_samples <= PAIRED * k)
 
         def at_once(task: tuple[int, np.random.Generator]) -> Floats:
             seed, own_rng = task
-            return plain.null_objectives(seed, subsets, own_rng.random((len(subsets), FIXED_STARTS, k)), on_pairs)
+            return of_copy(seed, own_rng.random((len(subsets), FIXED_STARTS, k)))
 
         tasks = list(zip(self.seeds, self.rng.spawn(len(self.seeds)), strict=True))
         return self.workers.map(at_once, tasks, "permuted copies")

@@ -13,7 +13,7 @@ import numpy as np
 
 from .._features.features import Features
 from .._features.weighted import WeightedFeatures
-from .._search.alternatives import as_named
+from .._search.agreement import as_named
 from .._search.climb import LEAST_GAIN, Problem
 from .._search.curve import Rule, TuningCurve, copy_seeds, gap_curve, on_copies
 from .._utils.arrays import Floats, Labels

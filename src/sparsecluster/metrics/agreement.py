@@ -187,8 +187,16 @@ def measures_of(counts: npt.NDArray[np.int64]) -> dict[str, float]:
     >>> measures_of(np.array([[2, 0], [1, 1]]))
     {'rand': 0.5, 'ari': 0.0, 'error': 0.25}
     """
-    pairs = _pairs_in(counts.ravel(), counts.sum(axis=1), counts.sum(axis=0))
-    return {"rand": _rand(*pairs), "ari": _adjusted_rand(*pairs), "error": _error(counts)}
+    return {"rand": _rand(*_pairs_of(counts)), "ari": adjusted_rand_of(counts), "error": _error(counts)}
+
+
+def adjusted_rand_of(counts: npt.NDArray[np.int64]) -> float:
+    """Compute the adjusted Rand index from counts, of shape (n_groups, n_clusters).
+
+    >>> adjusted_rand_of(np.array([[2, 0], [1, 1]]))
+    0.0
+    """
+    return _adjusted_rand(*_pairs_of(counts))
 
 
 def _rand(both: int, first: int, second: int, pairs: int) -> float:
@@ -221,6 +229,11 @@ def _pairs_in(*counts: npt.NDArray[np.integer]) -> tuple[int, int, int, int]:
     n = int(counts[0].sum())
     both, first, second = (sum(count * (count - 1) // 2 for count in each.tolist()) for each in counts)
     return both, first, second, n * (n - 1) // 2
+
+
+def _pairs_of(counts: npt.NDArray[np.int64]) -> tuple[int, int, int, int]:
+    """Count the same pairs, given the table."""
+    return _pairs_in(counts.ravel(), counts.sum(axis=1), counts.sum(axis=0))
 
 
 def _codes(truth: npt.ArrayLike, labels: npt.ArrayLike) -> tuple[Codes, Codes]:
