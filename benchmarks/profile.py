@@ -31,8 +31,8 @@ climbs, which are one call, consist of K-means, scores and selection; what these
 
 The second column is a fit without timers, and Python between kernels is what the other columns leave of it. Fits with
 and without timers are run in turn, {repeats} times, or less often if they take more than {enough:.0f} s together, and
-the best of each is shown. Timing adds {cost:.0f} ns to each time, which is subtracted. Tuned fits of more than {most:,}
-values are left out."""
+the fastest two neighbors are shown. Timing adds {cost:.0f} ns to each time, which is subtracted. Tuned fits of more
+than {most:,} values are left out."""
 
 
 class Profile(NamedTuple):
@@ -50,14 +50,17 @@ class Profile(NamedTuple):
 
 
 def profile_of(fit, repeats, cost):
-    """Return the profile of a fit: the best of several runs without timers and, in turn with them, of several with."""
+    """Return the profile of a fit: the fastest of several pairs of runs, one without timers and then one with them.
+
+    A machine is faster at some times than at others, so both runs of the profile have to be neighbors.
+    """
     fit()  # compiles
-    whole, timed, spent = [], [], 0.0
-    while len(whole) < repeats and spent < ENOUGH:
-        whole.append(1000 * seconds_of(fit, clock=time.process_time))
-        timed.append(timeline.shares_of(timeline.recorded(fit), cost))
-        spent += 2 * whole[-1] / 1000
-    return Profile(min(whole), min(timed, key=lambda shares: sum(share.milliseconds for share in shares.values())))
+    pairs, spent = [], 0.0
+    while len(pairs) < repeats and spent < ENOUGH:
+        whole = 1000 * seconds_of(fit, clock=time.process_time)
+        pairs.append(Profile(whole, timeline.shares_of(timeline.recorded(fit), cost)))
+        spent += 2 * whole / 1000
+    return min(pairs, key=lambda pair: pair.whole + sum(share.milliseconds for share in pair.shares.values()))
 
 
 def cells_of(profile):
