@@ -15,7 +15,7 @@ from sparsecluster._search.core import RATIO, find_core, numbers_to_try
 from sparsecluster.datasets import shifted_groups
 from sparsecluster.methods._core import from_all_clusters
 from tests.helpers.common import refuses
-from tests.helpers.methods import CORNERS, EVERY, HARD, quick
+from tests.helpers.methods import CORNERS, EVERY, HARD, fitted, quick
 from tests.helpers.new_samples import KINDS, S, fit
 
 pytestmark = [
@@ -283,7 +283,7 @@ def test_missing_values_do_no_harm_to_the_core(kind):
 
 @EVERY
 def test_every_method_has_a_core(name):
-    other = quick(name).fit(CORNERS)
+    other = fitted(name)
     assert_core(other)
     assert other.core_size_ == other.core_support_.sum()
     assert not hasattr(quick(name, core_agreement=None).fit(CORNERS), "core_support_")

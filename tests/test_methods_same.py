@@ -4,6 +4,8 @@ import importlib
 import pickle
 import re
 import warnings
+from copy import deepcopy
+from functools import cache
 
 import numpy as np
 import pandas as pd
@@ -73,19 +75,25 @@ def assert_equal_attributes(one, other):
 
 
 @EVERY
-def test_the_same_seed_gives_the_same_answer(name):
-    # The seed of all other fits here is 0.
+def test_the_seed_is_0_unless_another_is_given(name):
     assert_equal_attributes(fitted(name, "hard"), quick(name, random_state=0).fit(HARD))
-    assert_equal_attributes(*(quick(name, random_state=7).fit(HARD) for _ in range(2)))
-    states = [np.random.RandomState(7) for _ in range(2)]
-    assert_equal_attributes(*(quick(name, random_state=state).fit(HARD) for state in states))
+
+
+@in_turn(name=METHODS, make=[int, np.random.RandomState])
+def test_the_same_seed_gives_the_same_answer(name, make):
+    assert_equal_attributes(*(quick(name, random_state=make(7)).fit(HARD) for _ in range(2)))
+
+
+@cache
+def fitted_again(name):
+    """A method that was fitted to a table with names, and then to one without."""
+    return quick(name).fit(pd.DataFrame(CORNERS).add_prefix("gene")).fit(HARD)
 
 
 @EVERY
 def test_fitting_twice_is_fitting_once(name):
-    estimator = quick(name).fit(CORNERS)
-    assert_equal_attributes(estimator.fit(HARD), fitted(name, "hard"))
-    assert_equal_attributes(estimator.fit(HARD), fitted(name, "hard"))
+    assert_equal_attributes(fitted_again(name), fitted(name, "hard"))
+    assert_equal_attributes(deepcopy(fitted_again(name)).fit(HARD), fitted(name, "hard"))
 
 
 @EVERY
@@ -109,8 +117,7 @@ def test_a_fitted_estimator_survives_a_pickle(name):
 
 @EVERY
 def test_nothing_stays_of_names_that_an_earlier_table_had(name):
-    estimator = quick(name).fit(pd.DataFrame(CORNERS).add_prefix("gene"))
-    estimator.fit(HARD)
+    estimator = fitted_again(name)
     assert not hasattr(estimator, "feature_names_in_")
     assert estimator.n_features_in_ == 30
     assert estimator.get_feature_names_out()[0].startswith("x")

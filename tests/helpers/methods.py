@@ -15,13 +15,13 @@ QUICK = {
     "n_permutations": 2,
     "n_bootstraps": 3,
     "n_draws": 20,
-    "n_init": 3,
-    "n_penalties": 5,
+    "n_init": 2,
+    "n_penalties": 3,
     "n_variance_penalties": 2,
 }
 # i-IF-Learn clusters in several dimensions that carry nothing, where few of the starts find the best clusters. Raftery
 # and Dean look at every feature once more for each that they take.
-OTHER = {"i-if-learn": {"n_init": 30}, "raftery-dean": {"max_features": 6}}
+OTHER = {"i-if-learn": {"n_init": 30}, "raftery-dean": {"max_features": 4}}
 # Penalized Gaussian mixtures, which share one algorithm.
 MIXTURES = ("pan-shen", "wang-zhu", "ahp-gmm", "xie", "pairwise-fusion")
 EVERY = pytest.mark.parametrize("name", METHODS)
