@@ -213,7 +213,7 @@ def test_what_is_not_plain_numbers_and_k_means_goes_step_by_step(features_of):
 def test_samples_that_are_not_looked_at_would_not_move(n, k, p):
     rng = np.random.default_rng(n)
     # The twin takes a second for the most samples.
-    for _ in range(5 if n < 2 * BLOCK else 1):
+    for _ in range(2 if n < 2 * BLOCK else 1):
         table, weights, labels = rng.standard_normal((n, p)), rng.random(p), naive.random_labels(rng, n, k)
         expected = naive.improve((table * weights) @ table.T, labels, k, 2)
         improve_rows(table, weights, labels, k, 2, 1000)

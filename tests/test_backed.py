@@ -314,7 +314,7 @@ def test_a_file_that_is_larger_than_the_memory_is_fitted_in_blocks(tmp_path, kin
     adata = cells(KINDS[kind](table))
     adata.obs["group"] = [f"g{i % 3}" for i in range(table.shape[0])]
     adata.write_h5ad(tmp_path / "cells.h5ad")
-    options = ["-k", "3", "--truth", "group", "--drop", "gene7", *preset]
+    options = ["-k", "3", "--size", "5", "--truth", "group", "--drop", "gene7", "--no-report", *preset]
     ran("fit", tmp_path / "cells.h5ad", *options, "-o", tmp_path / "whole")
     ran("fit", tmp_path / "cells.h5ad", *options, "--max-memory", "1500kB", "-o", tmp_path / "blocks")
     features = [(tmp_path / name / "features.csv").read_text() for name in ("whole", "blocks")]

@@ -20,7 +20,7 @@ from sparsecluster.datasets import shifted_groups
 from tests.helpers.cases import in_turn
 
 # Groups that overlap: any other random number or rounding shows.
-X = shifted_groups(mu=0.6, n_features=60, n_useful=10, group_size=15, seed=1).X
+X = shifted_groups(mu=0.6, n_features=30, n_useful=10, group_size=15, seed=1).X
 ESTIMATORS = [SASClustering(3, n_permutations=3), SparseKMeans(3, n_permutations=3)]
 
 
@@ -38,7 +38,7 @@ def threads_for_small_tables(monkeypatch):
     monkeypatch.setattr(sparsecluster._utils.parallel, "THREADS_PAY", 0)
 
 
-@in_turn(estimator=ESTIMATORS, backend=["loky", "threading", "multiprocessing", "sequential"])
+@in_turn(estimator=ESTIMATORS, backend=["loky", "multiprocessing", "threading", "sequential"])
 def test_a_backend_that_the_user_sets_does_not_change_a_result(estimator, backend):
     alone = answer(estimator)
     with joblib.parallel_config(backend=backend, n_jobs=2):
