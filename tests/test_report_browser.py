@@ -20,8 +20,8 @@ from tests.helpers.report import FRAME, HOSTILE_SHOWN, RESULTS, as_shown, result
 # ---------------------------------------------------------------- every kind of result
 
 
-@pytest.mark.parametrize("kind", RESULTS)
-def test_every_kind_of_result_is_drawn_without_a_word_on_the_console(page, kind):
+@in_turn(kind=RESULTS, pixels=(1200, 375, 320))
+def test_every_kind_of_result_is_drawn_no_wider_than_the_window_without_a_word_on_the_console(page, kind, pixels):
     shown, told = page(kind), result(kind)
     assert len(shown.all("#projection button")) == len(told["sizes"]) + (told["n_outliers"] > 0)
     has_columns = kind != "matrices"
@@ -40,6 +40,12 @@ def test_every_kind_of_result_is_drawn_without_a_word_on_the_console(page, kind)
         assert len(shown.all(f"#curve-{name} svg")) == (count > 1)
         assert [bool(text) for text in shown.texts(f"#curve-{name}-read")] == [True] * (count > 0)
     assert len(shown.all("#clusterings > div")) == len(told["clusterings"])
+    # Also on a phone.
+    shown.width(pixels)
+    if has_columns:
+        shown.drag(shown.one("#projection .pair svg"), (0.02, 0.02), (0.99, 0.9))
+        assert "selected" in shown.one("#picked").text
+    assert shown.js("return document.documentElement.scrollWidth") <= pixels
 
 
 @pytest.mark.parametrize("kind", ["tuned", "twelve clusters", "hostile"])
@@ -49,16 +55,6 @@ def test_the_axes_have_a_few_round_numbers(page, kind):
         ticks = shown.js("return [...arguments[0].querySelectorAll('text')].map((e) => e.textContent)", svg)[:-2]
         assert len(ticks) >= 4
         assert all(re.fullmatch(r"-?\d{1,3}(\.\d{1,2})?", tick) for tick in ticks), ticks
-
-
-@in_turn(kind=RESULTS, pixels=(1200, 375, 320))
-def test_no_page_is_wider_than_the_window_also_on_a_phone(page, kind, pixels):
-    shown = page(kind)
-    shown.width(pixels)
-    if kind != "matrices":
-        shown.drag(shown.one("#projection .pair svg"), (0.02, 0.02), (0.99, 0.9))
-        assert "selected" in shown.one("#picked").text
-    assert shown.js("return document.documentElement.scrollWidth") <= pixels
 
 
 def test_what_a_method_does_not_have_is_not_shown(page):
