@@ -3,14 +3,16 @@
 import io
 import os
 import signal
-import subprocess
 import sys
 import zipfile
 
 import pytest
+from typer.testing import CliRunner
 
+from sparsecluster.cli import app as command_line
 from tests.helpers.app import app as app
 from tests.helpers.app import memory_of, running_app, slow_text, table_text, two_ways_text, until
+from tests.helpers.common import arguments_in
 from tests.helpers.imports import heavy_modules
 
 HOSTILE_NAMES = ("<img src=x onerror=alert(1)>.csv", "../../etc/passwd", "two\nlines.csv")
@@ -59,16 +61,19 @@ def test_a_table_is_described_fitted_and_downloaded(app, table):
     assert "<h1>Clusters in my table.csv</h1>" in app.http.get(f"{app.origin}/reports/{told['report']}").text
 
 
-def test_the_command_that_is_shown_gives_the_same_files(app, table, tmp_path):
+def test_the_command_that_is_shown_gives_the_same_files(app, table, tmp_path, monkeypatch):
     (tmp_path / "my table.csv").write_text(table_text())
     told = app.ended(app.fit(table, columns=[["six", "left out", "auto"]]))
     assert told["command"].startswith("sparsecluster fit 'my table.csv' -k 3 --size 3 --drop six --out")
-    shell = told["command"].replace("sparsecluster", f"{sys.executable} -m sparsecluster", 1)
-    subprocess.run(["bash", "-c", shell], cwd=tmp_path, check=True, capture_output=True)
+    arguments, out = arguments_in(told["command"]), tmp_path / "my table-clusters"
+    # Results name the command by which they were made.
+    monkeypatch.setattr(sys, "argv", ["sparsecluster", *arguments])
+    monkeypatch.chdir(tmp_path)
+    assert CliRunner().invoke(command_line, arguments).exit_code == 0
     for file in told["files"]:
         ours = app.get(f"jobs/{told['key']}/files/{file['name']}").content
-        assert (tmp_path / "my table-clusters" / file["name"]).read_bytes() == ours, file["name"]
-    assert b"six" not in (tmp_path / "my table-clusters" / "features.csv").read_bytes()
+        assert (out / file["name"]).read_bytes() == ours, file["name"]
+    assert b"six" not in (out / "features.csv").read_bytes()
 
 
 def test_an_alternative_is_the_result_of_the_same_command_with_its_number(app, two_ways, tmp_path):
@@ -92,13 +97,6 @@ def test_an_alternative_that_was_not_found_is_refused(app, two_ways, number):
 def test_other_ways_to_read_a_table_are_described_again(app, table):
     key = app.post(f"tables/{table['key']}/info", {"transpose": True}).raise_for_status().json()["key"]
     assert until(lambda: app.table_if_read(key))["samples"] == 6
-
-
-def arguments_in(command):
-    """What a shell makes of a command."""
-    shell = command.replace("sparsecluster", "printf '%s\\0'", 1)
-    run = subprocess.run(["bash", "-c", shell], capture_output=True, check=True, env={"LC_ALL": "C.UTF-8"})
-    return run.stdout.decode().split("\0")[:-1]
 
 
 @pytest.mark.parametrize(
@@ -256,28 +254,28 @@ def test_nothing_is_left_when_the_app_ends(tmp_path, end):
         assert list(tmp_path.iterdir()) == []
 
 
-def test_the_folder_of_a_killed_app_is_removed_by_the_next_one(tmp_path):
-    with running_app(tmp_path) as killed:
+def test_the_folder_of_a_killed_app_is_removed_by_the_next_one(app):
+    (own,) = app.folder.iterdir()
+    with running_app(app.folder) as killed:
         killed.process.kill()
         killed.process.wait(20)
-        left = set(tmp_path.iterdir())
-        other = tmp_path / "sparsecluster-app-of-another-kind"
+        left = set(app.folder.iterdir()) - {own}
+        other = app.folder / "sparsecluster-app-of-another-kind"
         other.touch()
-        with running_app(tmp_path) as alive, running_app(tmp_path) as second:
-            now = set(tmp_path.iterdir())
+        with running_app(app.folder) as second:
+            now = set(app.folder.iterdir())
             assert len(left) == 1
             assert not left & now
             # Those of living ones stay, and what is no private folder as well.
-            assert len(now - {other}) == 2
-            assert other in now
-            assert alive.get("").status_code == second.get("").status_code == 200
+            assert {own, other} < now
+            assert len(now) == 3
+            assert app.get("").status_code == second.get("").status_code == 200
+    other.unlink()
 
 
-def test_a_port_that_is_taken_is_told_in_one_line(tmp_path):
-    with running_app(tmp_path) as app:
-        port = app.origin.rpartition(":")[2]
-        command = [sys.executable, "-m", "sparsecluster", "app", "--no-browser", "--port", port]
-        run = subprocess.run(command, capture_output=True, text=True)
-        assert run.returncode == 2
-        assert run.stderr.startswith(f"Error: The port {port} cannot be used")
-        assert run.stderr.count("\n") == 1
+def test_a_port_that_is_taken_is_told_in_one_line(app):
+    port = app.origin.rpartition(":")[2]
+    run = CliRunner().invoke(command_line, ["app", "--no-browser", "--port", port])
+    assert run.exit_code == 2
+    assert run.stderr.startswith(f"Error: The port {port} cannot be used")
+    assert run.stderr.count("\n") == 1

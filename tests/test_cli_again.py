@@ -2,7 +2,6 @@
 
 import json
 import os
-import shlex
 import subprocess
 import sys
 
@@ -15,6 +14,7 @@ from sparsecluster.cli import app
 from sparsecluster.cli.again import quoted
 from sparsecluster.datasets import mixed_groups, shifted_groups
 from sparsecluster.methods.registry import METHODS
+from tests.helpers.common import arguments_in
 
 pd = pytest.importorskip("pandas")
 
@@ -110,6 +110,7 @@ def test_an_alternative_of_prepared_genes(here):
     assert_same(code)
 
 
+@pytest.mark.usefixtures("less_work")
 @pytest.mark.parametrize("method", METHODS)
 def test_every_method(here, method):
     TABLE.to_csv("table.csv", index=False)
@@ -133,13 +134,6 @@ def test_a_table_in_parts_has_a_command_only(here):
     assert fitted("part-0.csv", "part-1.csv", "-k", 3)["python"] is None
 
 
-def run(line, folder, **options):
-    # The interpreter that runs the tests stands for the command.
-    words = f"{shlex.quote(sys.executable)} -m {line}"
-    ended = subprocess.run(["bash", "-c", words], cwd=folder, capture_output=True, text=True, check=False, **options)
-    assert ended.returncode == 0, ended.stderr
-
-
 def test_the_command_can_be_run_again_with_hostile_names(here, monkeypatch):
     name = 'it\'s $(touch x)\x1b[31m "a".csv'
     TABLE.to_csv(here / name, index=False)
@@ -150,7 +144,7 @@ def test_the_command_can_be_run_again_with_hostile_names(here, monkeypatch):
     settings = json.loads((here / "o ut" / "summary.json").read_text())["settings"]
     assert "\x1b" not in settings["command"] + settings["python"]
     (here / "o ut" / "labels.csv").unlink()
-    run(settings["command"], here)
+    assert CliRunner().invoke(app, arguments_in(settings["command"])).exit_code == 0
     assert (here / "o ut" / "labels.csv").read_bytes() == first
     assert not (here / "x").exists()
 

@@ -242,7 +242,7 @@ def assert_written(arguments, tmp_path):
 
 
 # Each is a program of its own, which takes seconds to begin.
-REPEATED = ("fit --json", "predict", "info", "methods --json", "compare", "reproduce")
+REPEATED = ("fit --json", "predict", "info", "methods", "methods --json", "compare", "reproduce")
 
 
 @pytest.mark.parametrize(

@@ -125,6 +125,7 @@ def test_stable_features_come_with_bounds(groups):
 
 
 @EVERY
+@pytest.mark.usefixtures("less_work")
 def test_every_method_can_be_assessed(name):
     # A stepwise search through all features takes long.
     table = CORNERS[:, ::4] if name == "raftery-dean" else CORNERS

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+
 import numpy as np
 import pytest
 
@@ -37,3 +39,10 @@ def within(table, labels):
 def plain_scores(table, labels):
     """1 - within / total of every column."""
     return 1 - within(table, labels) / within(table, np.zeros(len(table)))
+
+
+def arguments_in(command):
+    """What a shell makes of one of our commands: all words after its name."""
+    shell = command.replace("sparsecluster", "printf '%s\\0'", 1)
+    run = subprocess.run(["bash", "-c", shell], capture_output=True, check=True, env={"LC_ALL": "C.UTF-8"})
+    return run.stdout.decode().split("\0")[:-1]

@@ -78,10 +78,11 @@ def restless(self, X, y=None):
     return self
 
 
-# Every bug with the kind of finding that it must be.
+# Every bug with the kind of finding that it must be. One worker waits for the end of the first while another one runs
+# the others, and a worker has to be started again after each of those at the end.
 BUGS = {
+    hang: "hang",
     honest: None,
-    segfault: "crash",
     division: "traceback",
     several_lines: "traceback",
     not_a_number: "non-finite",
@@ -89,9 +90,9 @@ BUGS = {
     change: "changed input",
     warn: "RuntimeWarning",
     restless: "unequal",
+    segfault: "crash",
     out_of_memory: "memory",
     hog: "memory",
-    hang: "hang",
 }
 
 
