@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -111,6 +112,18 @@ def driver() -> Iterator[Any]:
     made = started()
     yield made
     made.quit()
+
+
+@pytest.fixture(scope="session")
+def nursery() -> Iterator[Any]:
+    """Runs commands in processes of their own, for which the libraries are loaded once."""
+    if not hasattr(os, "fork"):
+        pytest.skip("processes are forked on POSIX")
+    from tests.helpers.commands import Nursery
+
+    made = Nursery()
+    yield made
+    made.close()
 
 
 @pytest.fixture(scope="session")

@@ -30,12 +30,6 @@ def run(*arguments, code=0, env=None, given=None):
     return result
 
 
-def real(*arguments, **options):
-    """Start the real command in a process of its own."""
-    command = [sys.executable, "-m", "sparsecluster", *map(str, arguments)]
-    return subprocess.run(command, text=True, check=False, timeout=120, **options)
-
-
 @pytest.fixture
 def table(tmp_path):
     TABLE.to_csv(tmp_path / "table.csv", index=False)
@@ -223,8 +217,8 @@ PRINTING = {
 }
 
 
-def prepared(what, folder, tmp_path):
-    return {"cwd": folder}, [tmp_path / "new" if each == "OUT" else each for each in PRINTING[what]]
+def prepared(what, tmp_path):
+    return [tmp_path / "new" if each == "OUT" else each for each in PRINTING[what]]
 
 
 @pytest.fixture
@@ -241,40 +235,41 @@ def assert_written(arguments, tmp_path):
         assert HELD[arguments[0]] in held(tmp_path / "new")
 
 
-# Each is a program of its own, which takes seconds to begin.
-REPEATED = ("fit --json", "predict", "info", "methods", "methods --json", "compare", "reproduce")
+# Each is a program of its own, which takes a while.
+REPEATED = ("fit --json", "predict", "info", "methods --json", "compare", "reproduce")
 
 
 @pytest.mark.parametrize(
     "what", [pytest.param(each, marks=[pytest.mark.slow] if each in REPEATED else []) for each in PRINTING]
 )
-def test_a_command_whose_output_is_not_read_ends_quietly_with_its_results_written(folder, tmp_path, closed_pipe, what):
-    options, arguments = prepared(what, folder, tmp_path)
-    ended = real(*arguments, stdout=closed_pipe, stderr=subprocess.PIPE, **options)
+def test_a_command_whose_output_is_not_read_ends_quietly_with_its_results_written(
+    nursery, folder, tmp_path, closed_pipe, what
+):
+    arguments = prepared(what, tmp_path)
+    ended = nursery.run(*arguments, cwd=folder, stdout=closed_pipe)
     assert (ended.returncode, ended.stderr) == (0, "")
     assert_written(arguments, tmp_path)
 
 
-@pytest.mark.parametrize("what", ["fit"])
-def test_a_command_whose_messages_are_not_read_does_its_work(folder, tmp_path, closed_pipe, what):
-    options, arguments = prepared(what, folder, tmp_path)
-    shown = ("-v",) if what == "fit" else ()
-    ended = real(*arguments, *shown, stdout=subprocess.DEVNULL, stderr=closed_pipe, **options)
-    assert ended.returncode == 0
+def test_a_command_whose_messages_are_not_read_does_its_work(nursery, folder, tmp_path, closed_pipe):
+    arguments = prepared("fit", tmp_path)
+    assert nursery.run(*arguments, "-v", cwd=folder, stderr=closed_pipe).returncode == 0
     assert_written(arguments, tmp_path)
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no device that is always full")
-def test_an_output_that_is_full_is_an_error_in_one_line(folder):
+def test_an_output_that_is_full_is_an_error_in_one_line(nursery, folder):
     with open("/dev/full", "w") as full:
-        ended = real("methods", stdout=full, stderr=subprocess.PIPE, cwd=folder)
+        ended = nursery.run("methods", cwd=folder, stdout=full.fileno())
     assert (ended.returncode, ended.stderr) == (2, "Error: No space left on device.\n")
 
 
 def test_letters_that_the_terminal_does_not_know_are_shown_escaped(tmp_path):
     TABLE.rename(columns={"f0": "größe"}).to_csv(tmp_path / "table.csv", index=False)
     environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
-    ended = real("info", "table.csv", cwd=tmp_path, env=environment, capture_output=True)
+    # A program of its own, since Python asks for the letters when it begins.
+    command = [sys.executable, "-m", "sparsecluster", "info", "table.csv"]
+    ended = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
     assert (ended.returncode, ended.stderr) == (0, "")
     assert r"gr\xf6\xdfe" in ended.stdout
 
