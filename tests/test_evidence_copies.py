@@ -144,9 +144,9 @@ def test_every_method_can_be_fitted_to_a_copy(name, make_copy):
 @pytest.mark.parametrize("name", those(takes="anything"))
 def test_methods_for_any_data_are_fitted_to_copies_of_mixed_tables(name):
     method = quick(name)
-    reading = method.read(words(n=30, missing=0.2))
+    reading = method.read(words(n=20, missing=0.2))
     for make_copy in COPIES:
-        assert method._solve(make_copy(reading, rng()), 3).labels.shape == (30,)
+        assert method._solve(make_copy(reading, rng()), 3).labels.shape == (20,)
 
 
 @pytest.mark.parametrize("make_copy", COPIES)
