@@ -110,7 +110,6 @@ def test_an_alternative_of_prepared_genes(here):
     assert_same(code)
 
 
-@pytest.mark.usefixtures("less_work")
 @pytest.mark.parametrize("method", METHODS)
 def test_every_method(here, method):
     TABLE.to_csv("table.csv", index=False)
