@@ -113,8 +113,8 @@ def traps():
         "shape.h5ad": (annotated(huge_shape), None, "X has the shape"),
         "beyond.h5ad": (annotated(beyond), None, "indices must be"),
         "model.json": (model_of_columns(600_000_000), None, "is damaged"),
+        "bomb.csv.gz": (gzip.compress(b"a,b\n" + b"0,1\n" * 50 * MILLION, 1), "100MB", "the limit"),
         # A packed file may be several in a row, so that nobody has to pack all that comes out of it.
-        "bomb.csv.gz": (gzip.compress(b"a,b\n") + 50 * gzip.compress(b"0,1\n" * MILLION), "100MB", "the limit"),
         "bomb.csv.bz2": (100 * bz2.compress(bytes(MILLION), 1), "100MB", "the limit"),
         "bomb.csv.xz": (200 * lzma.compress(bytes(MILLION), preset=0), "100MB", "the limit"),
         "bomb.mtx.gz": (gzip.compress(HEADER.encode()) + 100 * gzip.compress(b"%\n" * MILLION), "100MB", "the limit"),

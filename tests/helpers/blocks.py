@@ -40,6 +40,16 @@ def words(seed=0, n=N, missing=0.0):
     return frame
 
 
+def frequent_words(n=N):
+    """Words, which in the last two columns are equally frequent, so that only where they are tells these apart."""
+    rng = np.random.default_rng(0)
+    groups = np.arange(n) % 3
+    named = np.array(["a", "b", "c"])[groups]
+    columns = [np.where(rng.permutation(np.arange(n) < n // 2), named, rng.permutation(named)) for _ in range(4)]
+    frame = pd.DataFrame({f"w{j}": column for j, column in enumerate(columns)})
+    return frame.assign(u=rng.permutation(named), v=rng.permutation(named))
+
+
 def counts(seed=0, n=N, p=40):
     """A sparse matrix of counts."""
     rng = np.random.default_rng(seed)
@@ -61,6 +71,7 @@ TABLES = {
     "the same values in every column": (numbers()[0].argsort(axis=0).argsort(axis=0) * 1.0, {}),
     "words": (words(), {}),
     "words with missing values": (words(missing=0.2), {}),
+    "equally frequent words": (frequent_words(), {}),
     "many equal rows": (numbers()[0][:, :4].round(), {}),
     "a chosen number of clusters": (numbers()[0], {"n_clusters": "auto", "max_clusters": 4}),
     "the core": (numbers(p=30, useful=20)[0], {"rule": "core"}),

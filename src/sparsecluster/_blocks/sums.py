@@ -139,7 +139,8 @@ def joined(highs: Counts, lows: Counts) -> Floats:
 def added(one: Any, other: Any) -> Any:
     """The sum of two results of a pass, each an array or a tuple of such."""
     if isinstance(one, tuple):
-        return type(one)(*(added(left, right) for left, right in zip(one, other, strict=True)))
+        parts = (added(left, right) for left, right in zip(one, other, strict=True))
+        return type(one)._make(parts) if hasattr(one, "_make") else tuple(parts)
     return one + other
 
 
