@@ -236,7 +236,7 @@ def assert_written(arguments, tmp_path):
 
 
 # Each is a program of its own, which takes a while.
-REPEATED = ("fit --json", "predict", "info", "methods --json", "compare", "reproduce")
+REPEATED = ("fit --json", "predict", "methods --json", "reproduce")
 
 
 @pytest.mark.parametrize(
