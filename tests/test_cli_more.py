@@ -183,7 +183,9 @@ def test_an_error_of_the_real_command_shows_no_traceback(folder):
 # ---------------------------------------------------------------- Ctrl-C
 
 
-@pytest.mark.parametrize("options", [(), ("--jobs", "2")], ids=["one thread", "two threads"])
+@pytest.mark.parametrize(
+    "options", [("--jobs", "2"), pytest.param((), marks=pytest.mark.slow)], ids=["two threads", "one thread"]
+)
 def test_ctrl_c_ends_a_fit_long_before_it_is_done_and_leaves_nothing(tmp_path, options):
     np.save(tmp_path / "large.npy", np.random.default_rng(0).normal(size=(90, 20_000)))
     command = [sys.executable, "-m", "sparsecluster", "fit", "large.npy", *K, "--out", "out", "-v", *options]

@@ -38,7 +38,7 @@ def told(findings):
 # ---------------------------------------------------------------- the package
 
 
-@pytest.mark.parametrize(("cases", "corpus"), [(100, 12), pytest.param(200, 6, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(("cases", "corpus"), [(100, 24), pytest.param(200, 6, marks=pytest.mark.slow)])
 def test_a_short_campaign_finds_nothing(cases, corpus):
     report = run_campaign(Plan(list(AREAS), cases=cases, minutes=0, corpus=corpus), seed="test")
     assert not report.findings, told(report.findings)

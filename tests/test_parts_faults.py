@@ -183,7 +183,9 @@ app(sys.argv[1:])
 """
 
 
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGKILL, -signal.SIGKILL), (signal.SIGINT, 130)])
+@pytest.mark.parametrize(
+    ("number", "code"), [(signal.SIGKILL, -signal.SIGKILL), pytest.param(signal.SIGINT, 130, marks=pytest.mark.slow)]
+)
 def test_a_fit_that_is_ended_while_it_writes_leaves_no_result(place, number, code):
     command = ["fit", str(place / "?.parquet"), *QUICK, "--drop", "group", "-o"]
     run = subprocess.Popen(

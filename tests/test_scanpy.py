@@ -155,7 +155,7 @@ def test_results_come_back_from_a_file(tmp_path, parameters):
     assert_written(anndata.read_h5ad(tmp_path / "cells.h5ad"), found)
 
 
-@pytest.mark.parametrize("kind", [np.asarray, sp.csr_matrix])
+@pytest.mark.parametrize("kind", [sp.csr_matrix, pytest.param(np.asarray, marks=pytest.mark.slow)])
 def test_how_sure_each_cell_is_comes_back_from_a_file_if_it_was_asked_for(tmp_path, kind):
     adata = cells(kind(X))
     ssc.sas(adata, 3, n_permutations=5, assess=True, key_added="own")
