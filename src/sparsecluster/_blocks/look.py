@@ -151,7 +151,9 @@ def stored_range(table: Any) -> tuple[Floats, Floats, Counts]:
 def bits_of(part: Table) -> Prints:
     """The bits of numbers, in which equal ones are equal: one pattern for all NaN, and 0.0 for -0.0."""
     values = np.asarray(part, dtype=np.float64) + 0.0
-    return np.where(np.isnan(values), np.nan, values).view(np.uint64)
+    # In place: a block may be large, and each of several threads has its own.
+    values[np.isnan(values)] = np.nan
+    return values.view(np.uint64)
 
 
 def looks_joined(one: Look, other: Look, names: Sequence[str]) -> Look:
