@@ -118,7 +118,7 @@ def driver() -> Iterator[Any]:
 def nursery() -> Iterator[Any]:
     """Runs commands in processes of their own, for which the libraries are loaded once."""
     if not hasattr(os, "fork"):
-        pytest.skip("processes are forked on POSIX")
+        pytest.skip("commands are run in forked processes, which this system does not have")
     from tests.helpers.commands import Nursery
 
     made = Nursery()

@@ -25,11 +25,11 @@ def named(labels):
 
 @kernel
 def crossed(first, second):
-    """The number of samples in each cluster of a first and each of a second clustering."""
+    """The number of samples in each cluster of a first and each of a second clustering, from label -1 on."""
     rows, columns = 0, 0
     for i in range(first.size):
         rows, columns = max(rows, first[i]), max(columns, second[i])
-    counts = np.zeros((rows + 1, columns + 1), np.int64)
+    counts = np.zeros((rows + 2, columns + 2), np.int64)
     for i in range(first.size):
-        counts[first[i], second[i]] += 1
+        counts[first[i] + 1, second[i] + 1] += 1
     return counts

@@ -1,4 +1,4 @@
-"""Comparing the clusterings of a search, whose labels are 0, ..., k - 1."""
+"""Comparing the clusterings of a search, whose labels are 0, ..., k - 1, and -1 for samples that are left out."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ..metrics.agreement import adjusted_rand_of
 
 
 def agreement(one: Labels, other: Labels) -> float:
-    """The adjusted Rand index, more quickly than for labels of any kind.
+    """The adjusted Rand index, more quickly than for labels of any kind; samples that are left out count as a cluster.
 
     >>> agreement(np.array([0, 0, 1, 1]), np.array([0, 1, 0, 1]))
     -0.5
