@@ -101,7 +101,7 @@ def improve_levels(rows, weights, levels, units, center, n_levels, labels, k, ll
     for _ in range(lloyd_passes):
         for i in range(n):
             link_levels(rows[i], levels[i], sums, counts, links[i])
-        if assign_to_nearest(labels, links, q, sizes) == 0:
+        if assign_to_nearest(labels, links.T, q, sizes) == 0:
             break
         sum_levels(rows, weights, levels, units, labels, sums, counts, q, sizes)
     own_levels = 0.0

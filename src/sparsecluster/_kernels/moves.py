@@ -28,25 +28,29 @@ SAME = 1e-9
 def assign_to_nearest(labels, link, q, sizes):
     """A Lloyd pass: every sample joins the cluster whose mean is nearest, and stays in a tie. Returns how many moved.
 
-    link[i, c] is the sum of A_ij over j in cluster c. The last sample of a cluster stays where it is.
+    link[c, i] is the sum of A_ij over j in cluster c. The last sample of a cluster stays where it is.
     """
-    # All samples in one call: Numba would count references to the arrays in every call for a single sample.
-    before, norms, moved = np.empty(q.size), np.empty(q.size), 0
+    # Cluster by cluster, so that the loops over the samples use vector registers.
+    nearest, chosen, moved = np.empty(labels.size), labels.copy(), 0
     for c in range(q.size):
-        before[c] = max(sizes[c], 1.0)
-        norms[c] = q[c] / (before[c] * before[c])
+        size = max(sizes[c], 1.0)
+        norm, own = q[c] / (size * size), link[c]
+        for i in range(labels.size):
+            nearest[i] = norm - 2.0 * own[i] / size if labels[i] == c else nearest[i]
+    for c in range(q.size):
+        size = max(sizes[c], 1.0)
+        norm, own = q[c] / (size * size), link[c]
+        for i in range(labels.size):
+            distance = norm - 2.0 * own[i] / size
+            is_nearer = distance < nearest[i]
+            nearest[i] = distance if is_nearer else nearest[i]
+            chosen[i] = c if is_nearer else chosen[i]
     for i in range(labels.size):
-        here = labels[i]
-        best, nearest = here, norms[here] - 2.0 * link[i, here] / before[here]
-        for c in range(q.size):
-            d = norms[c] - 2.0 * link[i, c] / before[c]
-            if d < nearest:
-                nearest = d
-                best = c
-        if best != here and sizes[here] > 1.0:
+        here, there = labels[i], chosen[i]
+        if there != here and sizes[here] > 1.0:
             sizes[here] -= 1.0
-            sizes[best] += 1.0
-            labels[i] = best
+            sizes[there] += 1.0
+            labels[i] = there
             moved += 1
     return moved
 

@@ -51,9 +51,28 @@ def column_fingerprints(bits, row_salts, columns):
             columns[a] += mix(bits[i, a] ^ row_salts[i])
 
 
+@inline
+def shuffle(values, stream, seed):
+    """Shuffle values in place (Fisher-Yates)."""
+    state = mix(seed + GOLDEN * np.uint64(stream + 1))
+    for i in range(values.size - 1, 0, -1):
+        state += GOLDEN
+        j = pick(state, i)
+        value = values[i]
+        values[i] = values[j]
+        values[j] = value
+
+
+@kernel
+def shuffle_rows(table, streams, seed):
+    """Shuffle every row in place: `shuffle_columns` of a table that is given column by column."""
+    for a in range(table.shape[0]):
+        shuffle(table[a], streams[a], seed)
+
+
 @kernel
 def shuffle_columns(table, streams, seed):
-    """Shuffle every column in place (Fisher-Yates); columns with the same stream are shuffled alike.
+    """Shuffle every column in place; columns with the same stream are shuffled alike.
 
     All columns of a feature share a stream, so that the values of a sample stay together.
     """
@@ -66,14 +85,7 @@ def shuffle_columns(table, streams, seed):
             for a in range(width):
                 strip[a, i] = table[i, first + a]
         for a in range(width):
-            column = strip[a]
-            state = mix(seed + GOLDEN * np.uint64(streams[first + a] + 1))
-            for i in range(n - 1, 0, -1):
-                state += GOLDEN
-                j = pick(state, i)
-                value = column[i]
-                column[i] = column[j]
-                column[j] = value
+            shuffle(strip[a], streams[first + a], seed)
         for i in range(n):
             for a in range(width):
                 table[i, first + a] = strip[a, i]

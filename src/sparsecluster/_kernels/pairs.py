@@ -53,14 +53,33 @@ def link_pairs(similarity, labels, link, q, sizes):
 
 
 @inline
+def move_link(row, left, joined):
+    """Take the similarities of a sample from those of the cluster that it has left to those of the one it has joined."""
+    for j in range(row.size):
+        left[j] -= row[j]
+        joined[j] += row[j]
+
+
+@inline
 def relocate(similarity, labels, link, q, sizes, i, there):
     """Move a sample, and update everything that depends on it."""
     here = labels[i]
     carry_over(q, link[:, i], similarity[i, i], sizes, here, there)
     labels[i] = there
-    for j in range(labels.size):
-        link[here, j] -= similarity[i, j]
-        link[there, j] += similarity[i, j]
+    move_link(similarity[i], link[here], link[there])
+
+
+@inline
+def relink_pairs(similarity, before, labels, link, q):
+    """`link_pairs` from what it has filled for the labels `before`, which become the new ones."""
+    for i in range(labels.size):
+        if labels[i] != before[i]:
+            move_link(similarity[i], link[before[i]], link[labels[i]])
+            before[i] = labels[i]
+    for c in range(q.size):
+        q[c] = 0.0
+    for i in range(labels.size):
+        q[labels[i]] += link[labels[i], i]
 
 
 @inline
@@ -82,29 +101,34 @@ def improve_pairs(similarity, labels, k, lloyd_passes, move_passes):
     q = np.empty(k)
     sizes = np.empty(k)
     own_link = np.empty(k)
-    for lloyd_pass in range(lloyd_passes + 1):
-        link_pairs(similarity, labels, link, q, sizes)
-        if lloyd_pass == lloyd_passes:
+    before = labels.copy()
+    link_pairs(similarity, labels, link, q, sizes)
+    for _ in range(lloyd_passes):
+        if assign_to_nearest(labels, link, q, sizes) == 0:
             break
-        if assign_to_nearest(labels, link.T, q, sizes) == 0:
-            break
+        relink_pairs(similarity, before, labels, link, q)
     tolerance = LEAST_GAIN * size_of_sums(similarity, q, sizes)
     terms = np.empty((k, 4))
     for c in range(k):
         fill_terms(terms, q, sizes, c)
+    # The number of samples that have been looked at since the last move: when it is n, none would move.
+    quiet = 0
     for _ in range(move_passes):
-        moved = 0
         for i in range(n):
+            quiet += 1
+            if quiet > n:
+                break
             for c in range(k):
                 own_link[c] = link[c, i]
             if not most_gain(terms, own_link, similarity[i, i], labels[i]) > SURELY * tolerance:
                 continue
-            there = best_move(q, own_link, similarity[i, i], sizes, labels[i], tolerance)
-            if there != labels[i]:
+            here = labels[i]
+            there = best_move(q, own_link, similarity[i, i], sizes, here, tolerance)
+            if there != here:
                 relocate(similarity, labels, link, q, sizes, i, there)
-                for c in range(k):
-                    fill_terms(terms, q, sizes, c)
-                moved += 1
-        if moved == 0:
+                fill_terms(terms, q, sizes, here)
+                fill_terms(terms, q, sizes, there)
+                quiet = 0
+        if quiet >= n:
             break
     return mean_similarity(q, sizes)

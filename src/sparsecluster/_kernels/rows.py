@@ -85,7 +85,7 @@ def sum_rows(rows, weights, labels, sums, q, sizes):
 
 @kernel
 def link_rows(rows, sums, count, first, last, link):
-    """Fill link[i, c], the inner product of sample i with sum c, for samples in a range and the first `count` sums."""
+    """Fill link[c, i], the inner product of sum c with sample i, for samples in a range and the first `count` sums."""
     width = rows.shape[1]
     paired = count - count % 2 if width >= WIDE else 0
     i = first
@@ -105,8 +105,8 @@ def link_rows(rows, sums, count, first, last, link):
                 other1 += row1[a] * other[a]
                 other2 += row2[a] * other[a]
                 other3 += row3[a] * other[a]
-            link[i, c], link[i + 1, c], link[i + 2, c], link[i + 3, c] = total0, total1, total2, total3
-            link[i, c + 1], link[i + 1, c + 1], link[i + 2, c + 1], link[i + 3, c + 1] = other0, other1, other2, other3
+            link[c, i], link[c, i + 1], link[c, i + 2], link[c, i + 3] = total0, total1, total2, total3
+            link[c + 1, i], link[c + 1, i + 1], link[c + 1, i + 2], link[c + 1, i + 3] = other0, other1, other2, other3
         for c in range(paired, count):
             center = sums[c]
             total0, total1, total2, total3 = 0.0, 0.0, 0.0, 0.0
@@ -115,11 +115,11 @@ def link_rows(rows, sums, count, first, last, link):
                 total1 += row1[a] * center[a]
                 total2 += row2[a] * center[a]
                 total3 += row3[a] * center[a]
-            link[i, c], link[i + 1, c], link[i + 2, c], link[i + 3, c] = total0, total1, total2, total3
+            link[c, i], link[c, i + 1], link[c, i + 2], link[c, i + 3] = total0, total1, total2, total3
         i += 4
     while i < last:
         for c in range(count):
-            link[i, c] = dot(rows[i], sums[c])
+            link[c, i] = dot(rows[i], sums[c])
         i += 1
 
 
@@ -135,29 +135,29 @@ def look_at(rows, sums, first, last, link, of_all, is_first):
     for i in range(first, last if is_wide else first):
         linked = 0.0
         for c in range(count):
-            linked += link[i, c]
+            linked += link[c, i]
         if is_first:
             of_all[i] = linked
         else:
-            link[i, count] = of_all[i] - linked
+            link[count, i] = of_all[i] - linked
 
 
 @inline
 def may_gain(terms, link, own, lengths, moved, i, here, least):
-    """Whether a move of sample i may gain more than `least`, given how far the sums have moved since link[i]."""
-    leave = own[i] - 2.0 * (link[i, here] - moved[here] * lengths[i])
+    """Whether a move of sample i may gain more than `least`, given how far the sums have moved since link[:, i]."""
+    leave = own[i] - 2.0 * (link[here, i] - moved[here] * lengths[i])
     most = -np.inf
     for c in range(moved.size):
-        join = terms[c, 3] + (own[i] + 2.0 * (link[i, c] + moved[c] * lengths[i])) * terms[c, 2]
+        join = terms[c, 3] + (own[i] + 2.0 * (link[c, i] + moved[c] * lengths[i])) * terms[c, 2]
         most = join if c != here and join > most else most
     return terms[here, 1] + leave * terms[here, 0] + most > least
 
 
 @kernel
 def improve_rows(rows, weights, labels, k, lloyd_passes, move_passes):
-    """`improve_pairs` on rows: link[i, c] is the inner product of sample i with the weighted sum of cluster c."""
+    """`improve_pairs` on rows: link[c, i] is the inner product of the weighted sum of cluster c with sample i."""
     n, width = rows.shape
-    sums, q, sizes, link = np.empty((k, width)), np.empty(k), np.empty(k), np.empty((n, k))
+    sums, q, sizes, link = np.empty((k, width)), np.empty(k), np.empty(k), np.empty((k, n))
     for lloyd_pass in range(lloyd_passes + 1):
         sum_rows(rows, weights, labels, sums, q, sizes)
         if lloyd_pass == lloyd_passes:
@@ -174,10 +174,10 @@ def move_rows(rows, weights, labels, sums, q, sizes, link, move_passes):
     """Passes of moves of single samples, until none gains anything.
 
     The inner products of one pass of moves serve the next ones as well, as in the algorithms of Elkan and Hamerly:
-    while the sum of cluster c moves along a path of length t, link[i, c] changes by at most t times the length of
+    while the sum of cluster c moves along a path of length t, link[c, i] changes by at most t times the length of
     sample i. Samples for which no move can gain anything then need not be looked at, and the moves are the same.
     """
-    n, k = link.shape
+    k, n = link.shape
     now, own, lengths, of_all = np.empty(k), np.empty(n), np.empty(n), np.empty(n)
     tolerance = LEAST_GAIN * (mean_similarity(q, sizes) + measure_rows(rows, weights, own, lengths))
     terms, seen = np.empty((k, 4)), np.zeros((n // BLOCK + 1, k))
@@ -216,8 +216,8 @@ def move_rows(rows, weights, labels, sums, q, sizes, link, move_passes):
                     part = weights[a] * rows[i, a]
                     sums[here, a] -= part
                     sums[there, a] += part
-                for c in range(k):
-                    fill_terms(terms, q, sizes, c)
+                fill_terms(terms, q, sizes, here)
+                fill_terms(terms, q, sizes, there)
                 paths[here] += lengths[i]
                 paths[there] += lengths[i]
                 gone[here] += lengths[i]

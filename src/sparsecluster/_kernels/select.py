@@ -8,8 +8,8 @@ from ._jit import inline, kernel
 
 # Number of bits by which many words are sorted at a time.
 DIGIT = 16
-# The least and the largest number of values by which the rank of another one is guessed.
-LEAST_DRAWN, MOST_DRAWN = 8, 256
+# The least whole number, which is also what the sign of a number alone looks like.
+LOWEST = np.int64(-(2**63))
 
 
 @inline
@@ -20,109 +20,68 @@ def ordered(value):
 
 @inline
 def digit(word, shift):
-    """The DIGIT bits of a word above `shift`."""
-    return np.int64((word >> np.uint64(shift)) & np.uint64((1 << DIGIT) - 1))
+    """The DIGIT bits of a word above `shift`, as a number that is never negative."""
+    return np.int64((np.uint64(word ^ LOWEST) >> np.uint64(shift)) & np.uint64((1 << DIGIT) - 1))
 
 
 @inline
 def rank_words(values):
-    """Words, as whole numbers, in the order of the values; NaN comes first, and 0 and -0 are the same."""
+    """Whole numbers in the order of the values; NaN comes first, and 0 and -0 are the same."""
     copy = np.empty(values.size)
     for a in range(values.size):
         copy[a] = ordered(values[a])
-    words = copy.view(np.uint64)
-    top = np.uint64(1 << 63)
+    words = copy.view(np.int64)
     for a in range(words.size):
         # The bits of a number are its sign, on top, and its size. Those of negative numbers are turned around.
-        words[a] = np.uint64(0) - words[a] if words[a] & top else words[a] | top
+        words[a] = LOWEST - words[a] if words[a] < 0 else words[a]
     return words
 
 
 @inline
 def rank_values(words):
     """The values behind `rank_words`, in place."""
-    top = np.uint64(1 << 63)
     for a in range(words.size):
-        words[a] = words[a] ^ top if words[a] & top else np.uint64(0) - words[a]
+        words[a] = LOWEST - words[a] if words[a] < 0 else words[a]
     return words.view(np.float64)
 
 
 @inline
-def kth_smallest(work, rank):
-    """The value of the given rank, counted from 0, by quickselect. Changes the order of `work`."""
-    low, high = 0, work.size - 1
-    while low < high:
-        middle = (low + high) // 2
-        # With the median of three as pivot, sorted input is not the worst case.
-        a, b, c = work[low], work[middle], work[high]
-        pivot = max(min(a, b), min(max(a, b), c))
-        i, j = low, high
-        while i <= j:
-            while work[i] < pivot:
-                i += 1
-            while work[j] > pivot:
-                j -= 1
-            if i <= j:
-                work[i], work[j] = work[j], work[i]
-                i += 1
-                j -= 1
-        if rank <= j:
-            high = j
-        elif rank >= i:
-            low = i
-        else:
-            break
-    return work[rank]
-
-
-@inline
-def likely_range(words, count):
-    """Two words between which the least of the `count` largest words is likely to be: by a sample of the words."""
-    # A larger sample takes longer to sort, and a smaller one leaves more words between the two.
-    size = min(max(int(np.sqrt(words.size)), LEAST_DRAWN), MOST_DRAWN)
-    drawn = np.zeros(size + 2, np.uint64)
-    drawn[size + 1] -= np.uint64(1)
-    # The sample is sorted by insertion, between the least and the largest of all words.
-    for j in range(size):
-        word, at = words[j * words.size // size], j
-        while drawn[at] > word:
-            drawn[at + 1] = drawn[at]
-            at -= 1
-        drawn[at + 1] = word
-    share = 1.0 - count / words.size
-    # Three standard deviations around the expected rank in the sample, and one more.
-    spread = 3.0 * np.sqrt(size * share * (1.0 - share)) + 1.0
-    return drawn[max(int(size * share - spread), 0)], drawn[min(int(size * share + spread) + 2, size + 1)]
+def count_above(words, bar):
+    """The number of words above the bar."""
+    count = 0
+    for a in range(words.size):
+        count += words[a] > bar
+    return count
 
 
 @kernel
 def largest(values, count):
     """Indices of the `count` largest values, in ascending order; ties go to the first, and NaN comes last."""
     words = rank_words(values)
-    # Most words are outside of a range that a sample suggests (Floyd and Rivest), so few have to be compared.
-    low, high = likely_range(words, count)
-    work = np.empty(words.size + 1, np.uint64)
-    inside, above = 0, 0
+    low, high = words[0] - 1, words[0]
     for a in range(words.size):
-        work[inside] = words[a]
-        inside += (words[a] >= low) & (words[a] <= high)
-        above += words[a] > high
-    if above >= count or above + inside < count:
-        inside, above = words.size, 0
-        for a in range(words.size):
-            work[a] = words[a]
-    least = kth_smallest(work[:inside], inside - (count - above))
-    ties = count
-    for a in range(words.size):
-        ties -= words[a] > least
+        low, high = min(low, words[a] - 1), max(high, words[a])
+    # By bisection: counting is a single loop without branches, which is faster than moving words about. At least
+    # `count` words are above `low`, and fewer are above `high`.
+    above = words.size
+    while above > count and low + 1 < high:
+        middle = (low >> 1) + (high >> 1) + (low & high & 1)
+        found = count_above(words, middle)
+        if found < count:
+            high = middle
+        else:
+            low, above = middle, found
+    # Words that are still too many are equal, and the last ones are left out.
+    until = words.size
+    while above > count:
+        until -= 1
+        above -= words[until] == high
     # Without branches, which would be predicted wrongly half of the time. The last place takes what is not chosen.
     chosen = np.empty(count + 1, np.intp)
     filled = 0
     for a in range(words.size):
-        is_tie = words[a] == least and ties > 0
         chosen[filled] = a
-        filled += words[a] > least or is_tie
-        ties -= is_tie
+        filled += (words[a] > low) & ((words[a] != high) | (a < until))
     return chosen[:count]
 
 

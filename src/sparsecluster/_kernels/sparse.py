@@ -116,7 +116,7 @@ def improve_sparse(values, columns, starts, means, weights, labels, k, lloyd_pas
     for _ in range(lloyd_passes):
         for i in range(n):
             link_sparse(values, columns, starts, means, weights, i, sums, pull, sizes, links[i])
-        if assign_to_nearest(labels, links, q, sizes) == 0:
+        if assign_to_nearest(labels, links.T, q, sizes) == 0:
             break
         sum_sparse(values, columns, starts, means, weights, labels, sums, pull, q, sizes)
     origin = 0.0

@@ -337,20 +337,20 @@ def search_sizes(
 def shrinking_objective(problem: Problem, rng: np.random.Generator) -> Floats:
     """The best objective of every size that `search_sizes` finds with init="shrinking" and n_init=1.
 
-    The result is the same, but where there are climbs in compiled code, it takes two calls instead of many.
+    The result is the same, but where there are climbs in compiled code, it takes a few calls instead of many.
     """
-    p, k = problem.features.n_features, problem.n_clusters
+    p = problem.features.n_features
     sizes, most_kicked, data = ladder(p), largest_kicked(problem), problem.compiled(p)
     if data is None or len(list(parts(problem, sizes))) > 1:
         return search_sizes(problem, rng, init="shrinking", n_init=1).objective
-    labels = labels_at(problem, coordinate_start(problem, 1, rng), rng).astype(np.int32)
-    uniforms = rng.spawn(1)[0].random(k + kick_numbers(sizes, most_kicked, k))
-    # The first climb, at size 1, is followed by a path that begins anew with a clustering by all features.
-    at, counts = np.array([1, *sizes]), np.zeros(1 + len(sizes), np.intp)
-    kicked, counts[1] = at <= most_kicked, p
-    kicked[0] = False
-    course = Sweep(at, kicked, counts, np.arange(p), uniforms)
-    _, ranked, *_ = sweep_on(data, labels, course, k, problem.max_iter)
+    alone = labels_at(problem, coordinate_start(problem, 1, rng), rng).astype(np.int32)
+    own_rng = rng.spawn(1)[0]
+    of_all = problem.cluster(np.arange(p), own_rng)
+    # A climb at size p ends where it starts, with the clustering by all features, unless it is followed by a kick.
+    found = [Found(of_all, problem.scores(of_all))]
+    found += sweep_at_once(problem, data, alone, [1], 0, rng)
+    found += sweep_at_once(problem, data, of_all, sizes if p <= most_kicked else sizes[1:], most_kicked, own_rng)
+    ranked = np.array([each.scores for each in found])
     ranked.sort(axis=1)
     objective, owner = np.zeros(p), np.zeros(p, np.intp)
     raise_envelope(objective, owner, ranked, 0, SAME)

@@ -25,8 +25,8 @@ GRID_SIZES = 50
 # Fresh starts if n_init="auto": climbs at one size on the data (the chosen size gets more later), climbs at one size on
 # a permuted copy, and paths through all sizes on a permuted copy.
 DATA_STARTS, COPY_STARTS, COPY_PATHS = 10, 2, 1
-# Clusterings of a permuted copy on a fixed subset, as in the authors' code; and the ratio of the sizes at which they
-# are computed, which is finer than that of climbs because nothing else improves the sizes in between.
+# Clusterings of a permuted copy on a fixed subset if n_init="auto" (the authors' code has one); and the ratio of the
+# sizes at which they are computed, which is finer than that of climbs because nothing else improves the sizes between.
 FIXED_STARTS, FIXED_RATIO = 2, 1.15
 # Up to this many samples per cluster, they are clustered by their inner products, which change with the subset.
 PAIRED = 200
@@ -45,8 +45,12 @@ class Effort(NamedTuple):
     null: Null = "refit"
 
     def starts(self, auto: int) -> int:
-        """Number of fresh starts: `auto` if n_init="auto"."""
+        """Number of fresh starts on the data: `auto` if n_init="auto"."""
         return auto if self.n_init == "auto" else self.n_init
+
+    def copy_starts(self, auto: int) -> int:
+        """Number of fresh starts on a permuted copy, which has no known labels."""
+        return max(1, self.starts(auto))
 
 
 USUAL_EFFORT = Effort()
@@ -121,7 +125,7 @@ def path_reference(
     workers: Workers,
 ) -> Iterator[Floats]:
     """Yield the objective of every size for each permuted copy."""
-    subsets = None if effort.null == "refit" else NestedSubsets(problem, envelope)
+    subsets = None if effort.null == "refit" else NestedSubsets(problem, envelope, effort.copy_starts(FIXED_STARTS))
 
     def one_copy(features: Features, own_rng: np.random.Generator) -> Floats:
         copy = problem._replace(features=features)
@@ -133,7 +137,7 @@ def path_reference(
 def path_objective(problem: Problem, rng: np.random.Generator, effort: Effort = USUAL_EFFORT) -> Floats:
     """The best objective of every size, with the effort that is made for a permuted copy."""
     init = "shrinking" if effort.init == "auto" else effort.init
-    n_init = max(1, effort.starts(COPY_PATHS))
+    n_init = effort.copy_starts(COPY_PATHS)
     if (init, n_init) == ("shrinking", 1):
         return shrinking_objective(problem, rng)
     return search_sizes(problem, rng, init=init, n_init=n_init).objective
@@ -145,8 +149,8 @@ class NestedSubsets:
     On an interval of sizes with the same best clustering, the subset of size s is the first s features in one order.
     """
 
-    def __init__(self, problem: Problem, envelope: Envelope) -> None:
-        self.n_features = problem.features.n_features
+    def __init__(self, problem: Problem, envelope: Envelope, n_starts: int = FIXED_STARTS) -> None:
+        self.n_features, self.n_starts = problem.features.n_features, n_starts
         self.stretches = [
             (first, last, np.argsort(-problem.scores(envelope.labels(first)), kind="stable"))
             for first, last in envelope.stretches()
@@ -160,7 +164,7 @@ class NestedSubsets:
         """At every size, the best objective of several clusterings of the copy on the subset chosen on the data."""
         best = np.zeros(self.n_features)
         for size in ladder(self.n_features, ratio=FIXED_RATIO):
-            scores = copy.scores(copy.cluster(self.subset(size), rng, n_starts=FIXED_STARTS))
+            scores = copy.scores(copy.cluster(self.subset(size), rng, n_starts=self.n_starts))
             for first, last, order in self.stretches:
                 running = np.cumsum(scores[order[:last]])[first - 1 :]
                 np.maximum(best[first - 1 : last], running, out=best[first - 1 : last])
@@ -204,10 +208,11 @@ class SizesTried:
 
             return on_copies(problem.features, self.seeds, self.rng, one_copy, self.workers)
         of_copy = plain.null_objectives(subsets, on_pairs=plain.n_samples <= PAIRED * k)
+        n_starts = effort.copy_starts(FIXED_STARTS)
 
         def at_once(task: tuple[int, np.random.Generator]) -> Floats:
             seed, own_rng = task
-            return of_copy(seed, own_rng.random((len(subsets), FIXED_STARTS, k)))
+            return of_copy(seed, own_rng.random((len(subsets), n_starts, k)))
 
         tasks = list(zip(self.seeds, self.rng.spawn(len(self.seeds)), strict=True))
         return self.workers.map(at_once, tasks, "permuted copies")
@@ -226,9 +231,9 @@ class SizesTried:
 def null_objective(copy: Problem, subset: Subset, effort: Effort, rng: np.random.Generator) -> float:
     """The objective of a permuted copy on a subset that was chosen on the data, or on the best one of its size."""
     if effort.null == "fixed":
-        labels = copy.cluster(subset, rng, n_starts=FIXED_STARTS)
+        labels = copy.cluster(subset, rng, n_starts=effort.copy_starts(FIXED_STARTS))
         return float(copy.scores(labels)[subset].sum())
-    n_init = max(1, effort.starts(COPY_STARTS))
+    n_init = effort.copy_starts(COPY_STARTS)
     init = "random" if effort.init == "auto" else effort.init
     return search_size(copy, subset.size, rng, init=init, n_init=n_init).best.objective
 
