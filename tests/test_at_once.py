@@ -222,7 +222,7 @@ def test_samples_that_are_not_looked_at_would_not_move(n, k, p):
 
 @pytest.mark.parametrize("order", ["sorted", "turned", "periodic", "equal", "shuffled"])
 @pytest.mark.parametrize("size", [5, 300, 20_000])
-def test_the_largest_are_found_whatever_a_sample_of_the_values_suggests(order, size):
+def test_the_largest_are_found_in_any_order_of_the_values(order, size):
     values = np.arange(float(size))
     if order == "turned":
         values = values[::-1].copy()
@@ -253,22 +253,23 @@ def test_features_are_exchanged_one_for_one():
 @pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 9])
 def test_inner_products_follow_the_columns(n, width):
     rng = np.random.default_rng(n)
-    rows, others = rng.standard_normal((n, width)), rng.standard_normal((n, 3))
+    columns, others = rng.standard_normal((width, n)), rng.standard_normal((3, n))
     gram = np.zeros((n, n))
-    add_products(rows, 1.0, gram)
-    add_products(others, 1.0, gram)
-    add_products(rows, -1.0, gram)
-    np.testing.assert_allclose(gram, others @ others.T, atol=1e-13)
-    np.testing.assert_array_equal(gram, gram.T)
+    add_products(columns, columns, gram)
+    np.testing.assert_allclose(gram, columns.T @ columns, atol=1e-13)
+    np.testing.assert_allclose(gram, gram.T, atol=1e-14)
+    add_products(others, others, gram)
+    add_products(columns, -columns, gram)
+    np.testing.assert_allclose(gram, others.T @ others, atol=1e-13)
 
 
 def test_columns_that_join_and_leave_a_subset():
-    is_in, columns = np.zeros(8, np.int8), np.empty(8, np.intp)
+    is_in, changed = np.zeros(8, np.int8), np.empty(8, np.intp)
     before: set[int] = set()
     for subset in ([1, 2, 3], [2, 3, 5, 7], [0], [0, 1, 2, 3, 4, 5, 6, 7], [6]):
-        joined, left = change_subset(is_in, np.array(subset), columns)
-        assert set(columns[:joined].tolist()) == set(subset) - before
-        assert set(columns[left:].tolist()) == before - set(subset)
+        joined, count = change_subset(is_in, np.array(subset), changed)
+        assert set(changed[:joined].tolist()) == set(subset) - before
+        assert set(changed[joined:count].tolist()) == before - set(subset)
         before = set(subset)
 
 

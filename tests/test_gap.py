@@ -202,6 +202,19 @@ def test_fixed_subsets_of_a_copy_get_at_least_a_plain_clustering(nested):
         assert best[size - 1] >= naive.scores(copy.features.table[:, subset], labels).sum() - 1e-12
 
 
+def test_a_copy_is_clustered_as_often_as_the_data_are_searched_or_twice_by_default():
+    starts = {n_init: Effort(n_init=n_init).copy_starts(FIXED_STARTS) for n_init in ("auto", 0, 1, 4)}
+    assert starts == {"auto": FIXED_STARTS, 0: 1, 1: 1, 4: 4}
+
+
+def test_more_clusterings_of_a_copy_raise_the_reference(nested):
+    problem, envelope, _ = nested
+    copy = problem._replace(features=problem.features.permuted(3))
+    few, many = (NestedSubsets(problem, envelope, n_starts) for n_starts in (1, 20))
+    of_few, of_many = (each.best_objective(copy, np.random.default_rng(0)).sum() for each in (few, many))
+    assert of_few < of_many
+
+
 def test_fixed_subsets_of_a_copy_get_no_more_than_fresh_ones(nested):
     """A copy that may choose its own subset does at least as well as one that is told which."""
     problem, _, subsets = nested

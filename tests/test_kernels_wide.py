@@ -11,7 +11,7 @@ from sparsecluster._clusterers.kmeans import KMeans
 from sparsecluster._features import numeric
 from sparsecluster._kernels.objective import between_scores
 from sparsecluster._kernels.rows import improve_rows
-from sparsecluster._kernels.select import MOST_DRAWN, descending, largest
+from sparsecluster._kernels.select import DIGIT, descending, largest
 from sparsecluster._kernels.settled import PART_VALUES, is_settled
 from sparsecluster._kernels.sums import BLOCK, MEASURED, STRIP, arranged, measure_columns, updated_scores
 from sparsecluster._search.climb import Climb
@@ -148,8 +148,8 @@ def test_pairs_on_all_features_need_no_copy(features_of, monkeypatch):
 
 # ---------------------------------------------------------------- many values
 
-# From this many values on, the sample by which `largest` guesses a rank does not grow any more.
-FEW = MOST_DRAWN**2
+# With more values than this, some have the same first digit.
+FEW = 2**DIGIT
 MANY = {
     "distinct": lambda rng, size: rng.standard_normal(size),
     "with ties": lambda rng, size: rng.integers(-3, 4, size).astype(float),

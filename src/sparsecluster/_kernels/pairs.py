@@ -54,7 +54,7 @@ def link_pairs(similarity, labels, link, q, sizes):
 
 @inline
 def move_link(row, left, joined):
-    """Take the similarities of a sample from those of the cluster that it has left to those of the one it has joined."""
+    """Let a sample, whose similarities are `row`, leave one cluster and join another."""
     for j in range(row.size):
         left[j] -= row[j]
         joined[j] += row[j]

@@ -224,7 +224,7 @@ def sweep(problem: Problem, labels: Labels, sizes: Sequence[int], rng: np.random
         data = problem.compiled(max(part))
         if data is not None:
             labels = labels.astype(np.int32)
-            yield from sweep_at_once(problem, data, labels, part, most_kicked, rng)
+            yield from map(Found, *sweep_at_once(problem, data, labels, part, most_kicked, rng))
             continue
         for size in part:
             found = [climb(problem, labels, size, rng)]
@@ -242,13 +242,13 @@ def sweep_at_once(
     sizes: Sequence[int],
     most_kicked: int,
     rng: np.random.Generator,
-) -> Iterator[Found]:
-    """The climbs of a sweep in one call of compiled code. `labels` become those from which to go on."""
+) -> tuple[Labels, Floats]:
+    """The labels and scores of the climbs of a sweep, in one call. `labels` become those from which to go on."""
     k = problem.n_clusters
     at, uniforms = np.array(sizes), rng.random(kick_numbers(sizes, most_kicked, k))
     course = Sweep(at, at <= most_kicked, np.zeros(at.size, np.intp), NO_FEATURES, uniforms)
-    found = sweep_on(data, labels, course, k, problem.max_iter)
-    yield from map(Found, *found[:2])
+    all_labels, all_scores, *_ = sweep_on(data, labels, course, k, problem.max_iter)
+    return all_labels, all_scores
 
 
 def largest_kicked(problem: Problem) -> int:
@@ -347,10 +347,9 @@ def shrinking_objective(problem: Problem, rng: np.random.Generator) -> Floats:
     own_rng = rng.spawn(1)[0]
     of_all = problem.cluster(np.arange(p), own_rng)
     # A climb at size p ends where it starts, with the clustering by all features, unless it is followed by a kick.
-    found = [Found(of_all, problem.scores(of_all))]
-    found += sweep_at_once(problem, data, alone, [1], 0, rng)
-    found += sweep_at_once(problem, data, of_all, sizes if p <= most_kicked else sizes[1:], most_kicked, own_rng)
-    ranked = np.array([each.scores for each in found])
+    rest = sizes if p <= most_kicked else sizes[1:]
+    found = [problem.scores(of_all)[None], sweep_at_once(problem, data, alone, [1], 0, rng)[1]]
+    ranked = np.concatenate([*found, sweep_at_once(problem, data, of_all, rest, most_kicked, own_rng)[1]])
     ranked.sort(axis=1)
     objective, owner = np.zeros(p), np.zeros(p, np.intp)
     raise_envelope(objective, owner, ranked, 0, SAME)
