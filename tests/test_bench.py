@@ -1,12 +1,13 @@
 """The benchmarks measure what they say: every line of speed, and every part of a profile."""
 
 import doctest
+import re
 
 import numpy as np
 import pytest
 from numba.core.registry import CPUDispatcher
 
-from benchmarks import instructions, profile, report, speed, timeline
+from benchmarks import instructions, profile, r_programs, report, speed, timeline
 from benchmarks.timeline import Event, Share, shares_of
 from sparsecluster import SASClustering
 from sparsecluster._features.numeric import NumericFeatures
@@ -33,6 +34,14 @@ def test_as_published_uses_all_samples_and_one_start():
         if "as published" in line.work:
             assert line.parameters["subsample"] is None
             assert line.parameters["n_init"] == 1
+
+
+def test_every_line_has_a_program_in_r_and_is_measured_without_r_too(monkeypatch):
+    works = set(re.findall(r"^  (\w+) = ", r_programs.SCRIPT.read_text(), re.MULTILINE))
+    assert works == {line.plain.function.__name__ for line in speed.LINES}
+    monkeypatch.delenv(r_programs.FOLDER, raising=False)
+    r_programs.programs.cache_clear()
+    assert r_programs.run_r("sas_given", X, 1, 1.0) is None
 
 
 def test_a_measurement_stops_when_it_has_taken_long_enough():

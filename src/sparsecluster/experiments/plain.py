@@ -1,8 +1,9 @@
 """Methods in plain NumPy, SciPy and scikit-learn, as a careful user would write them: a reference for speed.
 
-SAS follows the authors' R code. The first subset comes from K-means with two starts on every column, and the
-alternation runs from that one start. The gap statistic is computed on a grid of 50 sizes, or at the sizes that a
-golden-section search visits, and the permuted copies keep the subset, so that only K-means is run on them.
+SAS follows the authors' R code. The first subset comes from K-means with one start on every column, and the
+alternation, with two starts of K-means at every step, runs from that subset. The gap statistic is computed on a grid of
+50 sizes, or at the sizes that a golden-section search visits, and the permuted copies keep the subset, so that only
+K-means with one start is run on them.
 
 Sparse K-means follows R's sparcl. K-means with 20 starts on all features gives the first clusters. For every bound, it
 starts with equal weights and the clusters of the bound before, and alternates between weights, found by bisection, and
@@ -52,9 +53,9 @@ def scores(X: Floats, labels: Labels) -> Floats:
     return between(X, labels) / ((X - X.mean(axis=0)) ** 2).sum(axis=0)
 
 
-def kmeans(X: Floats, k: int, seed: int) -> Labels:
-    """Run K-means with two starts."""
-    return np.asarray(KMeans(k, n_init=2, random_state=seed).fit(X).labels_)
+def kmeans(X: Floats, k: int, seed: int, n_init: int = 1) -> Labels:
+    """Run K-means from k-means++ seeds."""
+    return np.asarray(KMeans(k, n_init=n_init, random_state=seed).fit(X).labels_)
 
 
 def univariate_scores(X: Floats, k: int, seed: int) -> Floats:
@@ -65,13 +66,13 @@ def univariate_scores(X: Floats, k: int, seed: int) -> Floats:
 def sas(X: Floats, k: int, s: int, first_scores: Floats, seed: int, max_iter: int = 20) -> tuple[Labels, Subset]:
     """Run Algorithm 1 from the subset of the columns with the highest scores on their own."""
     subset = np.sort(np.argsort(first_scores)[-s:])
-    labels = kmeans(X[:, subset], k, seed)
+    labels = kmeans(X[:, subset], k, seed, n_init=2)
     for _ in range(max_iter):
         new = np.sort(np.argsort(scores(X, labels))[-s:])
         if np.array_equal(new, subset):
             break
         subset = new
-        labels = kmeans(X[:, subset], k, seed)
+        labels = kmeans(X[:, subset], k, seed, n_init=2)
     return labels, subset
 
 

@@ -136,7 +136,7 @@ class SASClustering(NearestCluster, SparseClusterer):
         random subsets ("random"), or from all features, whose number is reduced step by step ("shrinking"); "auto" uses
         all three. Integers of shape (n_samples,) are initial labels, and booleans of shape (n_features,) a subset.
     n_init : "auto" or int, default="auto"
-        Number of starts. "auto" continues until several starts agree on the best solution, up to a limit.
+        Number of starts, also on each copy. "auto" continues until several agree on the best solution, up to a limit.
     compare : {"chosen", "all"}, default="chosen"
         Compare the solutions from different starts by the objective, or by what the clusters explain of all features.
         "all" is better if features are strongly correlated, as genes are, and worse if most are independent noise.
