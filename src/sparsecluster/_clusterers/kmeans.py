@@ -25,6 +25,9 @@ Form = Literal["pairs", "rows"]
 # labels and per fresh start, all passes over the rows and all passes over the pairs.
 GRAM_COST = 0.85
 WARM_COSTS, COLD_COSTS = (2.5, 6.0), (16.0, 20.0)
+# Passes over more values than this wait for the memory, and take that many times as long. The BLAS does not wait, so that
+# a product in the Gram matrix then costs little beside one in a pass.
+MOST_CACHED, FAR_ROWS, FAR_GRAM_COST = 2**20, 2.5, 0.35
 # With fewer starts, pairs have to take at most this share of the time of rows: most searches need the kernels for rows
 # in any case, and a first fit should not wait until others are compiled.
 MANY_STARTS, MUCH_CHEAPER = 20, 0.5
@@ -33,8 +36,9 @@ MANY_STARTS, MUCH_CHEAPER = 20, 0.5
 def cheaper_form(n_samples: int, n_columns: int, n_clusters: int, n_starts: int = 1, is_warm: bool = False) -> Form:
     """The cheaper form: with q coordinates, pairs take n^2 q / 2 products once and n^2 a start, rows n q k a pass."""
     by_rows, by_pairs = WARM_COSTS if is_warm else COLD_COSTS
-    rows = n_starts * by_rows * n_columns * n_clusters
-    pairs = n_samples * (GRAM_COST * n_columns / 2 + n_starts * by_pairs)
+    is_far = n_samples * n_columns > MOST_CACHED
+    rows = n_starts * by_rows * n_columns * n_clusters * (FAR_ROWS if is_far else 1.0)
+    pairs = n_samples * ((FAR_GRAM_COST if is_far else GRAM_COST) * n_columns / 2 + n_starts * by_pairs)
     return "pairs" if pairs <= rows * (1.0 if n_starts >= MANY_STARTS else MUCH_CHEAPER) else "rows"
 
 
