@@ -156,10 +156,9 @@ ABOUT = """CPU seconds of one thread, three groups, mu = 0.7, seed 0, with compi
   ([plain.py](../../src/sparsecluster/experiments/plain.py)): for SAS one start, B = 25 and a grid of 50 sizes or a
   golden-section search; for Sparse K-means 10 bounds and B = 25; for sparse hierarchical clustering 10 bounds and
   B = 10.
-- `R` is the authors' program for SAS and the package sparcl for the others, run just before ours, with one core and the
-  same table. The command runs them if R and sparcl are installed and the environment variable `{folder}` names a folder
-  with the authors' files `hill_climb.R` and `hill_climb_GSS.R`
-  ([r_programs.R](../../benchmarks/r_programs.R) calls them).
+- `R` is the authors' program for SAS and the package sparcl for the others, run on the same table just before ours. The
+  command runs them ([r_programs.R](../../benchmarks/r_programs.R)) if R and sparcl are installed and the environment
+  variable `{folder}` names a folder with the authors' `hill_climb.R` and `hill_climb_GSS.R`; otherwise there is "-".
 - "R elsewhere" was measured once on another machine, side by side with an earlier version of ours, so that its ratios
   to ours are a rough guide. "> 200" was stopped after 200 s and is not tried again.
 - "As published" does the work of the R program: one coordinate-wise start, the subset kept on permuted copies, all
