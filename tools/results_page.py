@@ -22,7 +22,7 @@ ABOUT = {
     "cells.md": "simulated counts of single cells whose totals differ, compared with K-means on all genes and on PCA",
     "outliers.md": "samples that belong nowhere and single wild values, with and without trimming",
     "choices.md": "how every parameter of the search and of the gap statistic changes the result",
-    "speed.md": "compared with plain versions of the methods and with the R programs in one run, on one thread and on two",
+    "speed.md": "compared with plain versions of the methods and the R programs in one run, on one thread and on two",
     "profile.md": "where the time of one fit goes, by kernel and by instruction",
     "mixtures.md": "the time that penalized mixtures take, compared with a plain version",
     "growth.md": "time and memory by number of samples and features",
