@@ -25,8 +25,8 @@ Form = Literal["pairs", "rows"]
 # labels and per fresh start, all passes over the rows and all passes over the pairs.
 GRAM_COST = 0.85
 WARM_COSTS, COLD_COSTS = (2.5, 6.0), (16.0, 20.0)
-# Passes over more values than this wait for the memory and take longer by a factor. The BLAS, which reads them once, does
-# not, so that a product in the Gram matrix then costs little beside one in a pass.
+# Passes over more values than this wait for the memory and take longer by a factor. The BLAS, which reads them once,
+# does not, so that a product in the Gram matrix then costs little beside one in a pass.
 MOST_CACHED, FAR_ROWS, FAR_GRAM_COST = 2**20, 2.5, 0.35
 # With fewer starts, pairs have to take at most this share of the time of rows: most searches need the kernels for rows
 # in any case, and a first fit should not wait until others are compiled.
