@@ -45,6 +45,7 @@ def assign_to_nearest(labels, link, q, sizes):
             is_nearer = distance < nearest[i]
             nearest[i] = distance if is_nearer else nearest[i]
             chosen[i] = c if is_nearer else chosen[i]
+    # As `reassign`, but in one loop: Numba would count references to the arrays in every call for a single sample.
     for i in range(labels.size):
         here, there = labels[i], chosen[i]
         if there != here and sizes[here] > 1.0:
