@@ -11,8 +11,10 @@ from sparsecluster._clusterers.kmeans import KMeans
 from sparsecluster._features import numeric
 from sparsecluster._kernels.objective import between_scores
 from sparsecluster._kernels.rows import improve_rows
-from sparsecluster._kernels.select import DIGIT, descending, largest
+from sparsecluster._kernels.select import largest
 from sparsecluster._kernels.settled import PART_VALUES, is_settled
+from sparsecluster._kernels.sort import LAST, sort_long_rows, sort_rows
+from sparsecluster._kernels.sort import MANY as LONG
 from sparsecluster._kernels.sums import BLOCK, MEASURED, STRIP, arranged, measure_columns, updated_scores
 from sparsecluster._search.climb import Climb
 from sparsecluster._search.search import Envelope
@@ -148,8 +150,8 @@ def test_pairs_on_all_features_need_no_copy(features_of, monkeypatch):
 
 # ---------------------------------------------------------------- many values
 
-# With more values than this, some have the same first digit.
-FEW = 2**DIGIT
+# With more values than this, some share the digits by which they are sorted.
+FEW = 2**16
 MANY = {
     "distinct": lambda rng, size: rng.standard_normal(size),
     "with ties": lambda rng, size: rng.integers(-3, 4, size).astype(float),
@@ -161,14 +163,28 @@ MANY = {
 
 
 @pytest.mark.parametrize("kind", MANY)
-@pytest.mark.parametrize("size", [1, 100, FEW + 1, 3 * FEW])
-def test_values_in_descending_order_are_those_of_numpy(size, kind):
-    values = MANY[kind](np.random.default_rng(0), size)
-    np.testing.assert_array_equal(descending(values), np.sort(values)[::-1])
+@pytest.mark.parametrize("size", [1, 100, FEW + 1])
+def test_long_rows_are_sorted_as_by_numpy(size, kind):
+    rng = np.random.default_rng(0)
+    table = np.array([MANY[kind](rng, size) for _ in range(3)])
+    expected = np.sort(table, axis=1)
+    sort_long_rows(table)
+    np.testing.assert_array_equal(table, expected)
 
 
-def test_missing_values_come_last_in_descending_order():
-    assert descending(np.array([1.0, np.nan, -2.0, 3.0])).tolist() == [3.0, 1.0, -2.0, -np.inf]
+@pytest.mark.parametrize("size", [LONG - 1, LONG])
+def test_missing_values_come_last(size):
+    rng = np.random.default_rng(0)
+    table = rng.standard_normal((2, size))
+    table[0, rng.random(size) < 0.3] = np.nan
+    table[1, :2] = np.inf, np.nan
+    expected = np.sort(table, axis=1)
+    sort_rows(table)
+    np.testing.assert_array_equal(table, expected)
+
+
+def test_the_last_word_is_a_missing_value():
+    assert np.isnan(np.array([LAST]).view(np.float64)).all()
 
 
 @pytest.mark.parametrize("kind", MANY)

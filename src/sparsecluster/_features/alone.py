@@ -7,6 +7,7 @@ import numpy.typing as npt
 
 from .._kernels.moves import LLOYD_PASSES, MOVE_PASSES
 from .._kernels.pairs import improve_pairs, seed_pairs
+from .._kernels.sort import sort_rows
 from .._kernels.univariate import DISTANCES, SQUARES, univariate_labels, univariate_within
 from .._utils.arrays import Floats, Labels, Table
 from .features import Pairs
@@ -26,7 +27,7 @@ def runs_within(table: Table, n_clusters: int, kind: int = SQUARES) -> Floats:
     for first in range(0, table.shape[1], step):
         # In blocks of columns, so that the sorted copy stays small. NaN are sorted to the end.
         columns = table[:, first : first + step].T.astype(np.float64, order="C")
-        columns.sort(axis=1)
+        sort_rows(columns)
         seen = np.full(len(columns), len(table))
         if np.isnan(columns[:, -1]).any():
             seen -= np.isnan(columns).sum(axis=1)

@@ -6,8 +6,6 @@ import numpy as np
 
 from ._jit import inline, kernel
 
-# Number of bits by which many words are sorted at a time.
-DIGIT = 16
 # The least whole number, which is also what the sign of a number alone looks like.
 LOWEST = np.int64(-(2**63))
 
@@ -19,9 +17,12 @@ def ordered(value):
 
 
 @inline
-def digit(word, shift):
-    """The DIGIT bits of a word above `shift`, as a number that is never negative."""
-    return np.int64((np.uint64(word ^ LOWEST) >> np.uint64(shift)) & np.uint64((1 << DIGIT) - 1))
+def turned(word):
+    """The bits of a number as a whole number in the order of the numbers, and back.
+
+    The bits are its sign, on top, and its size, so those of negative numbers are turned around. -0 becomes 0.
+    """
+    return LOWEST - word if word < 0 else word
 
 
 @inline
@@ -32,17 +33,8 @@ def rank_words(values):
         copy[a] = ordered(values[a])
     words = copy.view(np.int64)
     for a in range(words.size):
-        # The bits of a number are its sign, on top, and its size. Those of negative numbers are turned around.
-        words[a] = LOWEST - words[a] if words[a] < 0 else words[a]
+        words[a] = turned(words[a])
     return words
-
-
-@inline
-def rank_values(words):
-    """The values behind `rank_words`, in place."""
-    for a in range(words.size):
-        words[a] = LOWEST - words[a] if words[a] < 0 else words[a]
-    return words.view(np.float64)
 
 
 @inline
@@ -83,32 +75,6 @@ def largest(values, count):
         chosen[filled] = a
         filled += (words[a] > low) & ((words[a] != high) | (a < until))
     return chosen[:count]
-
-
-@kernel
-def descending(values):
-    """The values from the largest to the smallest; NaN counts as the least and becomes -inf. Pays for many values."""
-    words = rank_words(values)
-    # By the second digit and then, keeping this order among equals, by the first.
-    for shift in (32, 48):
-        ends = np.zeros(1 << DIGIT, np.int64)
-        for word in words:
-            ends[digit(word, shift)] += 1
-        for value in range(1, ends.size):
-            ends[value] += ends[value - 1]
-        moved = np.empty_like(words)
-        for a in range(words.size - 1, -1, -1):
-            ends[digit(words[a], shift)] -= 1
-            moved[ends[digit(words[a], shift)]] = words[a]
-        words = moved
-    # Usually few words share both digits.
-    first = 0
-    for last in range(1, words.size + 1):
-        if last == words.size or words[last] >> np.uint64(32) != words[first] >> np.uint64(32):
-            if last - first > 1:
-                words[first:last].sort()
-            first = last
-    return rank_values(words)[::-1]
 
 
 @kernel

@@ -10,7 +10,8 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from .._kernels.climbs import Sweep, sweep_on
-from .._kernels.select import descending, raise_envelope
+from .._kernels.select import raise_envelope
+from .._kernels.sort import sort_rows
 from .._utils.arrays import Floats, Labels, Subset
 from .._utils.parallel import ONE_THREAD, Workers
 from .climb import LEAST_GAIN, NO_FEATURES, Climb, Problem, climb, climb_all, in_shares, labels_at
@@ -27,8 +28,6 @@ LEAST_ROUND_GAIN, MOST_ROUNDS = 0.01, 3
 KICK_SHARE, KICK_ALWAYS = 0.25, 20
 # Number of clusterings kept before those that are no longer best at any size are dropped.
 MOST_LABELS = 100
-# For more features than this, the package's own sort is faster than that of NumPy.
-MANY = 2**15
 # Number of scores that are kept at a time while the climbs of a sweep or path are looked at.
 MOST_SCORES = 2**18
 # Two climbs whose objectives differ by less than this share count as equally good.
@@ -173,11 +172,7 @@ class Envelope:
             return 0.0
         self._seen |= new.keys()
         ranked = np.array([each.scores for each in new.values()])
-        if ranked.shape[1] > MANY:
-            for scores in ranked:
-                scores[:] = descending(scores)[::-1]
-        else:
-            ranked.sort(axis=1)
+        sort_rows(ranked)
         gains = raise_envelope(self.objective, self._owner, ranked, self._added, SAME).tolist()
         names = range(self._added, self._added + len(gains))
         self._keep({name: each.labels for name, each, gain in zip(names, new.values(), gains, strict=True) if gain > 0})
@@ -350,7 +345,7 @@ def shrinking_objective(problem: Problem, rng: np.random.Generator) -> Floats:
     rest = sizes if p <= most_kicked else sizes[1:]
     found = [problem.scores(of_all)[None], sweep_at_once(problem, data, alone, [1], 0, rng)[1]]
     ranked = np.concatenate([*found, sweep_at_once(problem, data, of_all, rest, most_kicked, own_rng)[1]])
-    ranked.sort(axis=1)
+    sort_rows(ranked)
     objective, owner = np.zeros(p), np.zeros(p, np.intp)
     raise_envelope(objective, owner, ranked, 0, SAME)
     return objective
