@@ -12,7 +12,9 @@ from sparsecluster._features.manhattan import ManhattanFeatures
 from sparsecluster._features.numeric import LARGE_VALUES
 from sparsecluster._kernels.climbs import exchange
 from sparsecluster._kernels.kinds import Categories, Distances, Incomplete, Numbers, scores_of
-from sparsecluster._kernels.nulls import NARROW, add_products, change_subset
+from sparsecluster._kernels.moves import LLOYD_PASSES, MOVE_PASSES
+from sparsecluster._kernels.nulls import NARROW, change_subset, follow_columns, null_objectives_pairs
+from sparsecluster._kernels.pairs import improve_pairs, seed_pairs
 from sparsecluster._kernels.rows import BLOCK, WIDE, improve_rows
 from sparsecluster._kernels.select import largest, raise_envelope
 from sparsecluster._search.climb import By, Problem, climb
@@ -250,17 +252,37 @@ def test_features_are_exchanged_one_for_one():
 
 
 @pytest.mark.parametrize("width", [1, 4, 7, NARROW, NARROW + 3])
-@pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 9])
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 9, 11])
 def test_inner_products_follow_the_columns(n, width):
-    rng = np.random.default_rng(n)
-    columns, others = rng.standard_normal((width, n)), rng.standard_normal((3, n))
-    gram = np.zeros((n, n))
-    add_products(columns, columns, gram)
-    np.testing.assert_allclose(gram, columns.T @ columns, atol=1e-13)
-    np.testing.assert_allclose(gram, gram.T, atol=1e-14)
-    add_products(others, others, gram)
-    add_products(columns, -columns, gram)
-    np.testing.assert_allclose(gram, others.T @ others, atol=1e-13)
+    table, gram = np.random.default_rng(n).standard_normal((n, width + 3)), np.zeros((n, n))
+    follow_columns(table, np.arange(width), width, gram)
+    np.testing.assert_allclose(gram, table[:, :width] @ table[:, :width].T, atol=1e-13)
+    joining, leaving = [width, width + 1, width + 2], range(width)
+    follow_columns(table, np.array([*joining, *leaving]), len(joining), gram)
+    np.testing.assert_allclose(gram, table[:, joining] @ table[:, joining].T, atol=1e-13)
+    follow_columns(table, np.array(joining), 0, gram)
+    np.testing.assert_allclose(gram, 0.0, atol=1e-13)
+
+
+@pytest.mark.parametrize("changed", [3, NARROW, 30])
+def test_objectives_on_a_copy_are_those_of_k_means_on_each_subset(changed):
+    rng = np.random.default_rng(changed)
+    n, p, k = 20, 60, 3
+    table = rng.standard_normal((n, p))
+    table /= np.sqrt((table**2).sum(axis=0))
+    first = np.sort(rng.choice(p, 31, replace=False))
+    left = np.setdiff1d(first, rng.choice(first, changed, replace=False))
+    subsets = [first, left, np.arange(p)]
+    uniforms = rng.random((len(subsets), 2, k))
+    starts = np.cumsum([0, *map(len, subsets)])
+    found = null_objectives_pairs(table, np.ones(p), np.concatenate(subsets), starts, uniforms)
+    for subset, own, objective in zip(subsets, uniforms, found, strict=True):
+        gram = table[:, subset] @ table[:, subset].T
+        expected = []
+        for each in own:
+            labels = seed_pairs(gram, each)
+            expected.append(improve_pairs(gram, labels, k, LLOYD_PASSES, MOVE_PASSES))
+        assert objective == pytest.approx(max(expected), rel=1e-12)
 
 
 def test_columns_that_join_and_leave_a_subset():

@@ -13,7 +13,7 @@ from .._kernels.alternation import alternate_rows
 from .._kernels.kinds import Numbers
 from .._kernels.nulls import null_objectives_pairs, null_objectives_rows
 from .._kernels.objective import between_scores
-from .._kernels.order import shuffle_columns, shuffle_rows
+from .._kernels.order import shuffle_columns
 from .._kernels.select import take_columns
 from .._kernels.settled import is_settled
 from .._kernels.sums import arranged, measure_columns, scale_columns, updated_scores
@@ -190,15 +190,13 @@ class NumericFeatures(Features):
         used = np.unique(members)
         table, total = take_columns(self.table, used), self.total[used]
         places, starts = np.searchsorted(used, members), np.cumsum([0, *(subset.size for subset in subsets)])
-        # Pairs are made of whole columns, which are therefore side by side in memory.
         on_pairs = on_pairs and np.ptp(total) <= SAME_TOTAL * total[0]
-        table = np.ascontiguousarray(table.T, np.float64) if on_pairs else table
-        shuffle = shuffle_rows if on_pairs else shuffle_columns
+        table = table.astype(np.float64, copy=False) if on_pairs else table
         objectives_of = null_objectives_pairs if on_pairs else null_objectives_rows
 
         def of_copy(seed: int, uniforms: Floats) -> Floats:
             copy = table.copy()
-            shuffle(copy, used, np.uint64(seed))
+            shuffle_columns(copy, used, np.uint64(seed))
             objectives: Floats = objectives_of(copy, total, places, starts, uniforms)
             return objectives
 

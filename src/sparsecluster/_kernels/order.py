@@ -64,13 +64,6 @@ def shuffle(values, stream, seed):
 
 
 @kernel
-def shuffle_rows(table, streams, seed):
-    """Shuffle every row in place: `shuffle_columns` of a table that is given column by column."""
-    for a in range(table.shape[0]):
-        shuffle(table[a], streams[a], seed)
-
-
-@kernel
 def shuffle_columns(table, streams, seed):
     """Shuffle every column in place; columns with the same stream are shuffled alike.
 
