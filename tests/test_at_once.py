@@ -7,7 +7,7 @@ import pytest
 
 from sparsecluster import SASClustering
 from sparsecluster._clusterers.kmeans import HillClimb, KMeans
-from sparsecluster._features.coordinates import CoordinateFeatures, level_block, number_block
+from sparsecluster._features.coordinates import CoordinateFeatures, level_blocks, number_block
 from sparsecluster._features.manhattan import ManhattanFeatures
 from sparsecluster._features.numeric import LARGE_VALUES
 from sparsecluster._kernels.climbs import exchange
@@ -58,7 +58,7 @@ def kind_of(features_of, kind, seed):
     if kind == "missing":
         X[rng.random(X.shape) < 0.1] = np.nan
         return CoordinateFeatures([number_block(x) for x in X.T], True, (~np.isnan(X)).mean(axis=0), streams)
-    blocks = [level_block(x) for x in levels.T]
+    blocks = level_blocks(levels)
     if kind == "levels beside numbers":
         blocks[::3] = [number_block(x) for x in X.T[::3]]
     return CoordinateFeatures(blocks, True, shares, streams)

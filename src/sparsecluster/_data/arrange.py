@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from .._features.matrices import Matrices
 from .._kernels.matrices import matrix_fingerprints
-from .._kernels.order import column_fingerprints, mixed, row_fingerprints
+from .._kernels.order import add_salts, column_fingerprints, mixed, row_fingerprints
 from .._utils.arrays import Subset, Table
 
 # Number of values processed together, so that a block stays in the second-level cache.
@@ -126,7 +126,7 @@ def level_numbers(codes: Table) -> tuple[Subset, int]:
 def level_names(numbers: Subset, count: int, salts: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
     """For every value, the sum of the salts of the rows that have the same level in its column."""
     sums = np.zeros(count, np.uint64)
-    np.add.at(sums, numbers, np.broadcast_to(salts[:, None], numbers.shape))
+    add_salts(numbers, salts, sums)
     return sums[numbers]
 
 

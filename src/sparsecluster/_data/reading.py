@@ -39,6 +39,7 @@ from .metric import Metric, asked_by_column, group_numbers, kind_for
 from .names import DefaultNames
 from .source import ColumnTable, MatrixSource, SampleSource, TableSource, blank_rows
 from .source_sparse import SparseSource, varying
+from .whole_numbers import levels_at_once
 
 
 class Given(NamedTuple):
@@ -253,6 +254,8 @@ def read_columns(given: Given, metric: Metric) -> ColumnTable:
         columns = contents(given.X, names)
         kinds = tuple(map(kind_for, asked, columns, names))
         return ColumnTable(encoded(columns, kinds, names), kinds)
+    if all_same(asked) and (found := levels_at_once(given.X, asked[0])) is not None:
+        return found
     # Columns with the same metric share one object if it does not depend on their values: there may be very many.
     shared: dict[int, Dissimilarity] = {}
 

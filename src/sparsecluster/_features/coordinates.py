@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from .._kernels.kinds import Categories, Incomplete
+from .._kernels.levels import number_levels
 from .._kernels.missing import seen_scores
 from .._kernels.objective import between_scores
 from .._kernels.order import shuffle_columns
@@ -30,11 +31,11 @@ from .units import Flags, counted_totals, explained_share, has_two_values
 class Block(NamedTuple):
     """Coordinates of one feature, of shape (n_samples, width), NaN if missing.
 
-    With `levels`, they are the numbers 0, 1, ... of the levels of a category, in a single column.
+    With `n_levels`, they are the numbers 0, 1, ... of the levels of a category, in a single column.
     """
 
     coordinates: Floats
-    levels: bool = False
+    n_levels: int = 0
 
 
 def number_block(column: Floats) -> Block:
@@ -42,17 +43,17 @@ def number_block(column: Floats) -> Block:
     return Block(column[:, None])
 
 
-def level_block(codes: Floats) -> Block:
-    """A categorical column, whose levels are numbered by their first samples: their names make no difference.
+def level_blocks(codes: Floats) -> list[Block]:
+    """Categories, of shape (n_samples, n_categories), whose codes are whole numbers, or NaN if missing.
 
-    The level of the first sample has the last number.
+    Levels are numbered by their first samples, so that their codes make no difference. The level of the first sample
+    has the last number.
     """
-    missing = np.isnan(codes)
-    levels, first, at = np.unique(codes[~missing], return_index=True, return_inverse=True)
-    rank = np.argsort(np.argsort(first))
-    numbers = np.full((codes.size, 1), np.nan)
-    numbers[~missing, 0] = (rank[at] - 1) % levels.size
-    return Block(numbers, levels=True)
+    numbers = np.subtract(codes, np.fmin.reduce(codes, axis=0), order="C")
+    widths = np.fmax.reduce(numbers, axis=0).astype(np.intp) + 1
+    counts = np.zeros(widths.size, np.intp)
+    number_levels(numbers, np.cumsum(widths) - widths, np.full(widths.sum(), -1), counts)
+    return [Block(numbers[:, a : a + 1], count) for a, count in enumerate(counts.tolist())]
 
 
 class CoordinateFeatures(Features):
@@ -66,8 +67,8 @@ class CoordinateFeatures(Features):
     def __init__(self, blocks: Sequence[Block], standardize: bool, shares: Floats, streams: Subset) -> None:
         self.n_features, self.shares, self.streams = len(blocks), shares, streams
         self.n_samples = len(blocks[0].coordinates)
-        self.levels = np.array([block.levels for block in blocks])
-        is_coded = np.array([block.levels and np.nanmax(block.coordinates) > 1 for block in blocks])
+        n_levels = np.array([block.n_levels for block in blocks])
+        self.levels, is_coded = n_levels > 0, n_levels > 2
         # The features with columns, those with codes, and the place of every feature among its kind.
         self.plain, self.of_codes = np.flatnonzero(~is_coded), np.flatnonzero(is_coded)
         self.places = np.where(is_coded, np.cumsum(is_coded), np.cumsum(~is_coded)) - 1

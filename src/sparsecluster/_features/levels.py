@@ -81,8 +81,8 @@ class Levels:
     def counts(self) -> npt.NDArray[np.int64]:
         """The number of samples with each level, of shape (n_categories, most levels), filled up with zeros."""
         counts = np.zeros((self.units.size, int(self.n_levels.max(initial=0))), np.int64)
-        for a, codes in enumerate(self.codes.T):
-            counts[a, : self.n_levels[a]] = np.bincount(codes[codes >= 0], minlength=self.n_levels[a])
+        in_order = np.bincount((self.codes + self.starts[:-1])[self.codes >= 0], minlength=int(self.starts[-1]))
+        counts[np.arange(counts.shape[1]) < self.n_levels[:, None]] = in_order
         return counts
 
     def add_pairs(self, chosen: Subset, weights: Floats, similarity: Floats) -> None:

@@ -112,9 +112,13 @@ def improve_levels(rows, weights, levels, units, center, n_levels, labels, k, ll
         scale += weighted_norm(rows[i], weights)
     for c in range(k):
         scale += q[c] / max(sizes[c], 1.0)
+    # The number of samples that have been looked at since the last move: when it is n, none would move.
+    quiet = 0
     for _ in range(move_passes):
-        moved = 0
         for i in range(n):
+            quiet += 1
+            if quiet > n:
+                break
             here = labels[i]
             own = weighted_norm(rows[i], weights) + own_levels
             link_levels(rows[i], levels[i], sums, counts, link)
@@ -124,7 +128,7 @@ def improve_levels(rows, weights, levels, units, center, n_levels, labels, k, ll
                 labels[i] = there
                 shift_row(rows[i], weights, levels[i], units, sums[here], counts[here], -1.0)
                 shift_row(rows[i], weights, levels[i], units, sums[there], counts[there], 1.0)
-                moved += 1
-        if moved == 0:
+                quiet = 0
+        if quiet >= n:
             break
     return mean_similarity(q, sizes) - center

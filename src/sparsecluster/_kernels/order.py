@@ -51,6 +51,14 @@ def column_fingerprints(bits, row_salts, columns):
             columns[a] += mix(bits[i, a] ^ row_salts[i])
 
 
+@kernel
+def add_salts(numbers, salts, sums):
+    """Add the salt of every row to the sums, modulo 2^64, of the numbers that stand in it."""
+    for i in range(numbers.shape[0]):
+        for a in range(numbers.shape[1]):
+            sums[numbers[i, a]] += salts[i]
+
+
 @inline
 def shuffle(values, stream, seed):
     """Shuffle values in place (Fisher-Yates)."""

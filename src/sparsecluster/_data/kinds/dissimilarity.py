@@ -14,6 +14,7 @@ from typing import Any, ClassVar, Literal, NamedTuple, Protocol, Self, TypeVar
 
 import numpy as np
 
+from ..._features.coordinates import Block
 from ..._features.features import Features
 from ..._features.matrices import Matrices, MatrixFeatures
 from ..._features.units import SMALLEST
@@ -134,6 +135,11 @@ class Dissimilarity(ABC):
     def features(kinds: Sequence[Any], table: Floats, standardize: bool, shares: Floats, owners: Subset) -> Features:
         """The features of several columns of this family; by default, from one matrix of all pairs per column."""
         return pair_features(kinds, table, standardize, shares, owners)
+
+    @staticmethod
+    def blocks(kinds: Sequence[Any], table: Floats) -> list[Block]:
+        """The coordinates of several columns, if there are any; by default, `block` of one column after the other."""
+        return [kind.block(codes) for kind, codes in zip(kinds, table.T, strict=True)]
 
     def is_squared_difference(self, codes: Table) -> bool:
         """Whether delta(x, y) is (x - y)^2 for these codes, up to a factor."""

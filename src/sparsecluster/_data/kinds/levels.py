@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 
-from ..._features.coordinates import Block, level_block
+from ..._features.coordinates import Block, level_blocks
 from ..._features.units import power_of_two
-from ..._utils.arrays import Floats, Table
+from ..._utils.arrays import Floats, Subset, Table
 from ..._utils.text import brief
 from ..content import Content, is_missing
 from ..dates import Meaning
-from .dissimilarity import Dissimilarity, register
+from .dissimilarity import Dissimilarity, Measured, register
 from .numbers import Distance, SortedMeasure, coordinate_features, distance_features
 
 # ---------------------------------------------------------------- helpers for columns with levels
@@ -51,17 +52,6 @@ class LevelMeasure:
 
     apart: Floats
 
-    @classmethod
-    def make(cls, codes: Table, labels: Any, k: int) -> Self:
-        """The measure for the codes and labels of `fit`."""
-        n_levels = int(np.fmax.reduce(codes)) + 1
-        counted = np.flatnonzero(~np.isnan(codes) & (labels >= 0) & (labels < k))
-        places = labels[counted].astype(int) * (n_levels + 1) + codes[counted].astype(int)
-        counts = np.bincount(places, minlength=k * (n_levels + 1)).reshape(k, n_levels + 1)
-        with np.errstate(invalid="ignore"):
-            shares = counts / counts.sum(axis=1, keepdims=True)
-        return cls((1.0 - shares - (1.0 - (shares**2).sum(axis=1, keepdims=True)) / 2).T)
-
     def __call__(self, new: Table) -> Floats:
         missing = np.isnan(new)
         known = np.where(missing | (new >= len(self.apart)), -1, new).astype(int)
@@ -72,6 +62,33 @@ class LevelMeasure:
         if not (isinstance(apart, np.ndarray) and apart.dtype == np.float64 and apart.ndim == 2):
             raise ValueError("the distances of the levels must be a two-dimensional array of numbers")
         return int(apart.shape[1])
+
+
+def level_measures(kinds: Sequence[Any], columns: Iterable[Any], labels: Any, k: int) -> Measured:
+    """The measures of several columns of levels, all at once."""
+    codes = np.asarray(columns if isinstance(columns, np.ndarray) else list(columns), dtype=np.float64)
+    seen, inside = ~np.isnan(codes), (labels >= 0) & (labels < k)
+    # Every column has one place more than levels, for any other level.
+    widths = np.fmax.reduce(codes, axis=1).astype(np.intp) + 2
+    starts, count = np.cumsum(widths) - widths, int(widths.sum())
+    places = np.where(seen, codes, 0.0).astype(np.intp) + starts[:, None]
+    clusters = np.where(inside, labels, 0).astype(np.intp)
+    apart = level_distances((places + clusters * count)[seen & inside], starts, widths, k)
+    measures = [LevelMeasure(np.array(own.T)) for own in np.split(apart, starts[1:], axis=1)]
+    # To a single cluster of all samples.
+    of_all = level_distances(places[seen], starts, widths, 1)[0]
+    sums = np.add.reduceat(np.bincount(places[seen], minlength=count) * of_all, starts)
+    observed = seen.sum(axis=1, dtype=np.float64)
+    return Measured(measures, sums / observed, observed)
+
+
+def level_distances(places: Subset, starts: Subset, widths: Subset, k: int) -> Floats:
+    """1 - q_l - (1 - sum q^2) / 2 for all clusters and levels; places[j] is the level of one value, and its cluster."""
+    counts = np.bincount(places, minlength=k * int(widths.sum())).reshape(k, -1)
+    with np.errstate(invalid="ignore"):
+        shares = counts / np.repeat(np.add.reduceat(counts, starts, axis=1), widths, axis=1)
+    squares = np.repeat(np.add.reduceat(shares**2, starts, axis=1), widths, axis=1)
+    return np.asarray(1.0 - shares - (1.0 - squares) / 2)
 
 
 @register("hamming", measures=[LevelMeasure])
@@ -87,6 +104,7 @@ class Hamming(Dissimilarity):
     is_tried = False
     codes_are_names = True
     features = staticmethod(coordinate_features)
+    measured = staticmethod(level_measures)
     scale = "level"
 
     @classmethod
@@ -103,15 +121,16 @@ class Hamming(Dissimilarity):
     def extent(self, codes: Table) -> float:
         return 1.0
 
-    def block(self, codes: Floats) -> Block:
+    @staticmethod
+    def blocks(kinds: Sequence[Any], table: Floats) -> list[Block]:
         """The corners of a simplex, one per level."""
-        return level_block(codes)
+        return level_blocks(table)
 
     def is_squared_difference(self, codes: Table) -> bool:
         return np.unique(codes).size == 2
 
-    def measure(self, codes: Any, labels: Any, k: int) -> LevelMeasure:
-        return LevelMeasure.make(codes, labels, k)
+    def measure(self, codes: Any, labels: Any, k: int) -> Any:
+        return level_measures([self], codes[None], labels, k).measures[0]
 
 
 # ---------------------------------------------------------------- ordered

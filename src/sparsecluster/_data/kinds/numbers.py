@@ -61,8 +61,13 @@ def coordinate_features(
     kinds: Sequence[Any], table: Floats, standardize: bool, shares: Floats, owners: Subset
 ) -> Features:
     """Features of columns whose dissimilarity is a squared distance between the coordinates in `block`."""
-    blocks = [kind.block(codes) for kind, codes in zip(kinds, table.T, strict=True)]
-    return CoordinateFeatures(blocks, standardize, shares, owners)
+    blocks: dict[int, Block] = {}
+    families: dict[Any, list[int]] = {}
+    for j, kind in enumerate(kinds):
+        families.setdefault(kind.blocks, []).append(j)
+    for make, own in families.items():
+        blocks |= zip(own, make([kinds[j] for j in own], table[:, own]), strict=True)
+    return CoordinateFeatures([blocks[j] for j in range(len(kinds))], standardize, shares, owners)
 
 
 def distance_features(
