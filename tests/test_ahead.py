@@ -67,6 +67,14 @@ def test_what_was_compiled_from_other_sources_is_not_used(compiled, tmp_path):
     assert run(compiled, tmp_path, f"{other}\n{TAKE}") == f"{TAKEN} 0 1\n"
 
 
+def test_what_was_compiled_here_is_used_again_while_the_sources_of_all_kernels_are_the_same(tmp_path):
+    nothing, cache = tmp_path / "nothing", tmp_path / "cache"
+    other = "_ahead.fingerprint = lambda: 'of other sources'"
+    assert run(nothing, cache) == f"{TAKEN} 0 1\n"
+    assert run(nothing, cache) == f"{TAKEN} 1 0\n"
+    assert run(nothing, cache, f"{other}\n{TAKE}") == f"{TAKEN} 0 1\n"
+
+
 @pytest.mark.parametrize("asked", [COMPILED_HERE, {"NUMBA_BOUNDSCHECK": "1"}])
 def test_other_code_is_compiled_if_the_user_asks_numba_for_it(compiled, tmp_path, asked):
     assert run(compiled, tmp_path, **asked) == f"{TAKEN} 0 1\n"

@@ -9,9 +9,10 @@ from sparsecluster import SASClustering
 from sparsecluster._clusterers.kmeans import HillClimb, KMeans
 from sparsecluster._features.coordinates import CoordinateFeatures, level_blocks, number_block
 from sparsecluster._features.manhattan import ManhattanFeatures
+from sparsecluster._features.matrices import Matrices, MatrixFeatures
 from sparsecluster._features.numeric import LARGE_VALUES
 from sparsecluster._kernels.climbs import exchange
-from sparsecluster._kernels.kinds import Categories, Distances, Incomplete, Numbers, scores_of
+from sparsecluster._kernels.kinds import Categories, Distances, Incomplete, Numbers, Triangular, scores_of
 from sparsecluster._kernels.moves import LLOYD_PASSES, MOVE_PASSES
 from sparsecluster._kernels.nulls import NARROW, change_subset, follow_columns, null_objectives_pairs
 from sparsecluster._kernels.pairs import improve_pairs, seed_pairs
@@ -42,6 +43,7 @@ KINDS = {
     "levels beside numbers": Categories,
     "distances": Distances,
     "ranks": Distances,
+    "matrices": Triangular,
 }
 
 
@@ -53,6 +55,9 @@ def kind_of(features_of, kind, seed):
     levels = np.floor(np.clip(X * (1 + streams % 3 / 2), -2.9, 2.9))
     if KINDS[kind] is Numbers:
         return features_of(X if kind == "numbers" else X.astype(np.float32))
+    if kind == "matrices":
+        matrices = Matrices(lambda a: np.abs(X[:, a, None] - X[None, :, a]), X.shape[1], len(X), frozenset(), True)
+        return MatrixFeatures(matrices, streams, True, shares, streams)
     if KINDS[kind] is Distances:
         return ManhattanFeatures(X if kind == "distances" else levels, True, shares, streams)
     if kind == "missing":

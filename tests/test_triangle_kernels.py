@@ -9,6 +9,7 @@ import pytest
 
 from sparsecluster._features.matrices import rounded
 from sparsecluster._features.triangles import Triangles
+from sparsecluster._kernels._jit import kernel, step_by_step
 from sparsecluster._kernels.matrices import add_stack
 from sparsecluster._kernels.triangles import (
     BLOCK,
@@ -88,7 +89,8 @@ def test_withins_of_tables_follow_from_those_of_other_labels_to_the_last_bit(n, 
         labels[rng.integers(n, size=moved)] = rng.integers(k, size=moved)
         found = table_within(table, units, labels, old, sums)
         np.testing.assert_allclose(found, [naive.delta_within(delta, labels) for delta in stack], rtol=1e-12)
-        old, scratch = labels.copy(), np.zeros_like(sums)
+        np.testing.assert_array_equal(old, labels)
+        scratch = np.zeros_like(sums)
         np.testing.assert_array_equal(found, table_within(table, units, labels, np.full(n, -1, np.int32), scratch))
         np.testing.assert_array_equal(sums, scratch)
 
@@ -104,6 +106,22 @@ def test_sums_of_triangles_are_sums_of_matrices_to_the_last_bit(n, p, anchor):
     add_triangles(triangles, features, weights, anchor, total)
     add_stack(stack, features, weights, anchor, expected)
     np.testing.assert_array_equal(total, naive.triangle(expected))
+
+
+@step_by_step
+def to_the_unit(x, anchor):
+    return x + anchor - anchor
+
+
+@kernel
+def to_the_unit_in_a_kernel(x, anchor):
+    return to_the_unit(x, anchor)
+
+
+def test_what_is_done_step_by_step_is_so_in_a_kernel_that_may_reorder_its_own_steps():
+    # The kernel comes first, so that what it calls is compiled with it.
+    assert [to_the_unit_in_a_kernel(x, 1.5 * 2.0**52) for x in (0.4, 0.6, 1.4)] == [0.0, 1.0, 1.0]
+    assert to_the_unit(0.4, 1.5 * 2.0**52) == 0.0
 
 
 def test_a_table_that_was_freed_or_left_behind_is_made_again(monkeypatch):

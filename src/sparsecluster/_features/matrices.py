@@ -9,6 +9,7 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
+from .._kernels.kinds import Triangular
 from .._kernels.matrices import (
     add_permuted_stack,
     add_seen_stack,
@@ -241,6 +242,16 @@ class MatrixFeatures(Features):
         within = self._updated_within(every, labels, old, sums)
         last.state = labels.copy(), sums
         return self._explained(within, every)
+
+    def climbing(self, n_clusters: int, size: int) -> Triangular | None:
+        found = self.triangles
+        if found is None:
+            return None
+        # A feature without a total has no score.
+        has_total = self._whole > SMALLEST
+        whole, shares = np.where(has_total, self._whole, 1.0), np.where(has_total, self.shares, 0.0)
+        by_pair = found.values, found.table, found.units
+        return Triangular(*by_pair, whole, shares, self._units, self._anchor, *found.sums(n_clusters))
 
     def seen_pairs(self, subset: Subset, weights: Floats | None = None) -> tuple[Floats, Floats | None]:
         if not self.has_missing:

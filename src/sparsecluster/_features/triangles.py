@@ -70,16 +70,17 @@ class Triangles:
         pairs = zip(self.values, largest, strict=True)
         return np.array([bool(((own == 0) | (own == most)).all()) for own, most in pairs]), largest
 
-    def within(self, labels: Labels, n_clusters: int) -> Floats:
-        """Within of every feature, from the sums of the last labels."""
+    def sums(self, n_clusters: int) -> tuple[Labels, npt.NDArray[np.int64]]:
+        """The labels that were looked at last, and the sums of their clusters; at first, no sample has a label."""
         last = self._last
         if last.state is None or len(last.state[1]) != n_clusters:
-            last.state = np.full(labels.size, -1, np.int32), np.zeros((n_clusters, self.units.size), np.int64)
-        old, sums = last.state
-        # An interrupted pass leaves no sums behind.
-        last.state = None
-        within = table_within(self.table, self.units, labels, old, sums)
-        last.state = labels.copy(), sums
+            last.state = np.full(self.n_samples, -1, np.int32), np.zeros((n_clusters, self.units.size), np.int64)
+        found: tuple[Labels, npt.NDArray[np.int64]] = last.state
+        return found
+
+    def within(self, labels: Labels, n_clusters: int) -> Floats:
+        """Within of every feature, from the sums of the last labels."""
+        within: Floats = table_within(self.table, self.units, labels, *self.sums(n_clusters))
         return within
 
     def add(self, features: Subset, weights: Floats, anchor: float, total: Floats) -> None:

@@ -65,7 +65,7 @@ def fingerprint() -> str:
 
 
 def compiled(folder: str | Path, name: str) -> IndexDataCacheFile:
-    """What was compiled ahead of time of the kernel with this name, by the types of its arguments."""
+    """What was compiled of the kernel with this name from the sources as they are, by the types of its arguments."""
     return IndexDataCacheFile(str(folder), name, fingerprint())
 
 
@@ -82,6 +82,8 @@ class KernelCache(FunctionCache):
 
     def __init__(self, function: Any) -> None:
         super().__init__(function)
+        # Numba compares the file of the kernel alone, but compiled into it are those that it calls, and their options.
+        self._cache_file = compiled(self._cache_path, self._impl.filename_base)
         into = os.environ.get(VARIABLE)
         self._is_written = bool(into)
         self._ahead = compiled(into or COMPILED, self._impl.filename_base)

@@ -37,7 +37,8 @@ def kernel(function: F) -> F:
 
 def step_by_step(function: F) -> F:
     """Like `kernel`, but every operation is done as it is written: x - y - z does not become x - (y + z)."""
-    return _compiled(function)
+    # Said, because a kernel that calls this one would otherwise have it compiled with its own options.
+    return _compiled(function, fastmath=False)
 
 
 def _compiled(function: F, **options: Any) -> F:

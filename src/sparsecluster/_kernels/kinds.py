@@ -19,7 +19,8 @@ from .missing import seen_scores
 from .objective import between_scores
 from .select import take_columns
 from .sums import updated_scores
-from .views import LevelRows, Pairs, Rows, SeenRows
+from .triangles import add_triangles, table_within, unfold
+from .views import LevelRows, Pairs, Rows, SeenRows, SummedPairs
 
 
 class Numbers(NamedTuple):
@@ -73,6 +74,23 @@ class Distances(NamedTuple):
     values: Floats
     order: Labels
     counts: Subset
+
+
+class Triangular(NamedTuple):
+    """Matrices of dissimilarities, as in the kernels of `triangles`; `old` and `sums` are those of `table_within`.
+
+    A matrix counts as much as `weights` says, after which its entries are rounded by `anchor`; see `add_triangles`.
+    """
+
+    values: Floats
+    table: npt.NDArray[np.int64]
+    units: Floats
+    whole: Floats
+    shares: Floats
+    weights: Floats
+    anchor: float
+    old: Labels
+    sums: npt.NDArray[np.int64]
 
 
 @by_kind
@@ -194,3 +212,43 @@ def _(data, held, places, view):
         for j in range(similarity.shape[1]):
             similarity[i, j] *= -0.5
     return Pairs(similarity)
+
+
+@scores_of.register(Triangular)
+def _(data, labels, k):
+    scores = table_within(data.table, data.units, labels, data.old, data.sums)
+    for a in range(scores.size):
+        scores[a] = data.shares[a] * min(max(1.0 - scores[a] / data.whole[a], 0.0), 1.0)
+    return scores
+
+
+@empty_view.register(Triangular)
+def _(data, size):
+    n, (n_pairs, p) = data.old.size, data.table.shape
+    return SummedPairs(np.empty((n, n)), np.zeros(n_pairs), np.zeros(p, np.bool_))
+
+
+@view_of.register(Triangular)
+def _(data, held, places, view):
+    p = view.is_counted.size
+    is_held, changed, weights = np.zeros(p, np.bool_), np.empty(p, np.intp), np.empty(p)
+    for a in held:
+        is_held[a] = True
+    count = 0
+    for a in range(p):
+        count += is_held[a] != view.is_counted[a]
+    # The sums are exact, whatever they come from.
+    if count > held.size:
+        for t in range(view.total.size):
+            view.total[t] = 0.0
+        for a in range(p):
+            view.is_counted[a] = False
+    count = 0
+    for a in range(p):
+        if is_held[a] != view.is_counted[a]:
+            changed[count], weights[count] = a, data.weights[a] if is_held[a] else -data.weights[a]
+            view.is_counted[a] = is_held[a]
+            count += 1
+    add_triangles(data.values, changed[:count], weights[:count], data.anchor, view.total)
+    unfold(view.total, -0.5, view.similarity)
+    return view

@@ -125,7 +125,8 @@ def table_within(table, units, labels, old, sums):
     """Within of every feature (step 2 of Algorithm 1), from the sums over pairs of `old` labels.
 
     This is `updated_within` with the sums in an array of shape (k, n_features). A sample that moves leaves the pairs
-    with one cluster and joins those with another; if many do, all pairs within clusters are summed from scratch.
+    with one cluster and joins those with another; if many do, all pairs within clusters are summed from scratch. Both
+    `old` and `sums` are changed in place and belong to `labels` afterwards.
     """
     n, k, p = labels.size, sums.shape[0], units.size
     sizes = np.zeros(k, np.int64)
@@ -159,6 +160,8 @@ def table_within(table, units, labels, old, sums):
         size = np.float64(max(sizes[c], 1))
         for f in range(p):
             within[f] += sums[c, f] * units[f] / size
+    for i in range(n):
+        old[i] = labels[i]
     return within
 
 

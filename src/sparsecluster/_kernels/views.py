@@ -26,6 +26,14 @@ class Pairs(NamedTuple):
     similarity: Floats
 
 
+class SummedPairs(NamedTuple):
+    """`Pairs` with the sums over features that they come from, one for each pair, and a mask of these features."""
+
+    similarity: Floats
+    total: Floats
+    is_counted: npt.NDArray[np.bool_]
+
+
 class Rows(NamedTuple):
     """Coordinates of the samples, of shape (n_samples, q); weights[a] multiplies squared differences in column a."""
 
@@ -71,6 +79,16 @@ def _(view, uniforms):
 
 
 @improve.register(Pairs)
+def _(view, labels, k, lloyd_passes):
+    improve_pairs(view.similarity, labels, k, lloyd_passes, MOVE_PASSES)
+
+
+@seeded.register(SummedPairs)
+def _(view, uniforms):
+    return seed_pairs(view.similarity, uniforms)
+
+
+@improve.register(SummedPairs)
 def _(view, labels, k, lloyd_passes):
     improve_pairs(view.similarity, labels, k, lloyd_passes, MOVE_PASSES)
 
