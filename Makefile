@@ -71,6 +71,6 @@ $(READY): pyproject.toml
 	touch $@
 
 # Otherwise each of the processes that run the tests would compile the same kernels at the same time.
-$(PRACTISED): $(READY)
+$(PRACTISED): $(READY) $(wildcard src/sparsecluster/_kernels/*.py)
 	$(BIN)/python tools/compile_kernels.py --cache
 	touch $@
