@@ -1,9 +1,11 @@
-# Every target but help and clean first makes .venv, or brings it up to date with pyproject.toml.
+# Every target but help and clean first makes .venv, or brings it up to date with pyproject.toml and the kernels.
 PYTHON ?= python3
 ARGS ?=
 BIN := .venv/bin
-READY := .venv/.installed
+INSTALLED := .venv/.installed
+READY := .venv/.compiled
 PRACTISED := .venv/.practised
+KERNELS := $(wildcard src/sparsecluster/_kernels/*.py)
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # An editable installation needs no build hook, which would have the dependencies installed once more to compile kernels.
@@ -36,16 +38,16 @@ bench: $(READY) ## Measure speed and quality; the docs quote these numbers
 	$(BIN)/python -m pip install -q -e '.[bench]'
 	$(BIN)/python -m benchmarks $(ARGS)
 
-lint: $(READY) ## Check style, format and types; changes nothing
+lint: $(INSTALLED) ## Check style, format and types; changes nothing
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy src
 
-format: $(READY) ## Fix what can be fixed of style and format
+format: $(INSTALLED) ## Fix what can be fixed of style and format
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-docs: $(READY) ## Build the documentation into site/; warnings are errors
+docs: $(INSTALLED) ## Build the documentation into site/; warnings are errors
 	$(BIN)/python -m pip install -q -e '.[docs]'
 	$(BIN)/python tools/methods_page.py --check
 	$(BIN)/python tools/cli_page.py --check
@@ -53,7 +55,7 @@ docs: $(READY) ## Build the documentation into site/; warnings are errors
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet --clean
 	$(BIN)/python tools/check_links.py
 
-dist: $(READY) ## Build the wheels, without and with compiled kernels, and the source distribution into dist/
+dist: $(INSTALLED) ## Build the wheels, without and with compiled kernels, and the source distribution into dist/
 	$(BIN)/python -m pip install -q build twine
 	rm -rf dist
 	$(BIN)/python -m build --outdir dist .
@@ -64,13 +66,16 @@ clean: ## Remove caches and built packages; keeps .venv, benchmarks/out and fuzz
 	rm -rf build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -path ./.venv -prune -o -type d -name __pycache__ -prune -exec rm -rf {} +
 
-$(READY): pyproject.toml
+$(INSTALLED): pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install -q -e '.[dev]'
+	touch $@
+
+$(READY): $(INSTALLED) $(KERNELS)
 	$(BIN)/python tools/compile_kernels.py
 	touch $@
 
 # Otherwise each of the processes that run the tests would compile the same kernels at the same time.
-$(PRACTISED): $(READY) $(wildcard src/sparsecluster/_kernels/*.py)
+$(PRACTISED): $(READY)
 	$(BIN)/python tools/compile_kernels.py --cache
 	touch $@
