@@ -21,6 +21,13 @@ MORE_HOSTILE_NAMES = ("a" * 300 + ".csv", "\u202egnp.csv", "-k.csv", "$(touch ha
 LONG_WORK = {"clusters": "auto", "size": "auto"}
 
 
+@pytest.fixture
+def practised_app(tmp_path):
+    """The app as users have it, whose processes fit a small table before they are needed."""
+    with running_app(tmp_path, practised=True) as running:
+        yield running
+
+
 @pytest.fixture(scope="module")
 def table(app):
     return app.upload("my table.csv")
@@ -45,7 +52,8 @@ def test_the_server_loads_nothing_heavy():
     assert heavy_modules("import sparsecluster.app.server, sparsecluster.app.run, uvicorn")[0] == set()
 
 
-def test_a_table_is_described_fitted_and_downloaded(app, table):
+def test_a_table_is_described_fitted_and_downloaded(practised_app):
+    app, table = practised_app, practised_app.upload("my table.csv")
     assert (table["name"], table["samples"], table["n_columns"]) == ("my table.csv", 36, 6)
     columns = app.get(f"tables/{table['key']}/columns").json()
     assert [column["shown"] for column in columns["columns"]] == ["one", "two", "three", "four", "five", "six"]
@@ -239,7 +247,7 @@ def test_a_file_over_the_limit_is_refused_and_nothing_is_kept(tmp_path):
 
 @pytest.mark.parametrize("end", ["quit", "SIGTERM", "SIGINT"])
 def test_nothing_is_left_when_the_app_ends(tmp_path, end):
-    with running_app(tmp_path) as app:
+    with running_app(tmp_path, practised=True) as app:
         app.send("table.csv", table_text().encode())
         (folder,) = tmp_path.glob("sparsecluster-app-*")
         assert folder.stat().st_mode & 0o777 == 0o700

@@ -125,11 +125,22 @@ class App:
         self.process.stdout.close()
 
 
+# The processes for fits do not fit a small table in advance, which takes longer than the fits of most tests.
+UNPRACTISED = """
+from sparsecluster.app.jobs import Pool
+from sparsecluster.cli import main
+started = Pool._started
+Pool._started = lambda self, *options: started(self, "--cold")
+main()
+"""
+
+
 @contextmanager
-def running_app(folder, *options):
+def running_app(folder, *options, practised=False):
     """Start the app, with a temporary folder of its own."""
+    program = ["-m", "sparsecluster"] if practised else ["-c", UNPRACTISED]
     process = subprocess.Popen(
-        [sys.executable, "-m", "sparsecluster", "app", "--no-browser", *options],
+        [sys.executable, *program, "app", "--no-browser", *options],
         env=os.environ | {"TMPDIR": str(folder)},
         stdout=subprocess.PIPE,
         text=True,
