@@ -51,7 +51,9 @@ def every_third(cases):
     for case in cases:
         estimator, check = getattr(case, "values", case)
         turns[type(estimator)] += 1
-        marks = [*getattr(case, "marks", []), *([pytest.mark.slow] if turns[type(estimator)] % 3 else [])]
+        # What is known to fail is not run: it would say nothing, and take longer than what passes.
+        marks = [pytest.mark.xfail(run=False, **mark.kwargs) for mark in getattr(case, "marks", [])]
+        marks += [pytest.mark.slow] if turns[type(estimator)] % 3 else []
         yield pytest.param(estimator, check, marks=marks)
 
 
