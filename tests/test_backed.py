@@ -35,8 +35,8 @@ QUICK = {"n_clusters": 3, "subsample": 400, "n_features_to_select": 5, "n_altern
 
 @pytest.fixture(autouse=True)
 def _small_blocks(monkeypatch):
-    monkeypatch.setattr(backed, "BLOCK_VALUES", 5_000)
-    monkeypatch.setattr(backed, "PART_VALUES", 4_000)
+    monkeypatch.setattr(backed, "BLOCK_VALUES", 10_000)
+    monkeypatch.setattr(backed, "PART_VALUES", 8_000)
 
 
 def cells(X):

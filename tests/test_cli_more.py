@@ -174,9 +174,8 @@ def test_what_is_wrong_is_said_in_one_line_with_exit_code_two(folder, tmp_path, 
     assert not (tmp_path / "out").exists()
 
 
-def test_an_error_of_the_real_command_shows_no_traceback(folder):
-    command = [sys.executable, "-m", "sparsecluster", "fit", "none.csv", "-k", "3"]
-    ended = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+def test_an_error_of_the_real_command_shows_no_traceback(nursery, folder):
+    ended = nursery.run("fit", "none.csv", "-k", 3, cwd=folder)
     assert (ended.returncode, ended.stdout, ended.stderr) == (2, "", "Error: There is no file none.csv.\n")
 
 

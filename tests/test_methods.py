@@ -45,19 +45,19 @@ def expected_failures(estimator):
 CHECKS = parametrize_with_checks([quick(name) for name in CLASSES], expected_failed_checks=expected_failures)
 
 
-def every_third(cases):
-    """The checks of scikit-learn. Each is quick for every third class, and slow for the others."""
+def every_fifth(cases):
+    """The checks of scikit-learn. Each is quick for every fifth class, and slow for the others."""
     turns = Counter({type(quick(name)): place for place, name in enumerate(CLASSES)})
     for case in cases:
         estimator, check = getattr(case, "values", case)
         turns[type(estimator)] += 1
         # What is known to fail is not run: it would say nothing, and take longer than what passes.
         marks = [pytest.mark.xfail(run=False, **mark.kwargs) for mark in getattr(case, "marks", [])]
-        marks += [pytest.mark.slow] if turns[type(estimator)] % 3 else []
+        marks += [pytest.mark.slow] if turns[type(estimator)] % 5 else []
         yield pytest.param(estimator, check, marks=marks)
 
 
-@pytest.mark.parametrize(("estimator", "check"), list(every_third(CHECKS.args[1])), **CHECKS.kwargs)
+@pytest.mark.parametrize(("estimator", "check"), list(every_fifth(CHECKS.args[1])), **CHECKS.kwargs)
 def test_every_method_is_a_scikit_learn_estimator(estimator, check):
     check(estimator)
 

@@ -18,6 +18,7 @@ from sparsecluster import PlainClustering, ScreenedClustering, rand_index
 from sparsecluster.datasets import shifted_groups
 from sparsecluster.methods._screening import TESTS, by_false_discovery_rate, by_higher_criticism, screen
 from tests import naive
+from tests.helpers.cases import in_turn
 from tests.helpers.common import plain_scores, refuses, three_groups, within
 
 pytestmark = pytest.mark.usefixtures("one_thread")
@@ -42,8 +43,7 @@ def fit(table=X, **parameters):
 
 
 @FEWER
-@pytest.mark.parametrize("threshold", ["hc", "fdr", 8])
-@pytest.mark.parametrize("test", [test for test in TESTS if test != "skewness"])
+@in_turn(test=[test for test in TESTS if test != "skewness"], threshold=["hc", "fdr", 8])
 def test_clear_groups_are_found_by_every_test(test, threshold):
     """But that of skewness, since the groups are of about the same size."""
     found = fit(TWO, n_clusters=2, test=test, threshold=threshold)
@@ -183,8 +183,7 @@ def test_the_order_of_rows_and_columns_does_not_matter(test):
 
 
 @FEWER
-@pytest.mark.parametrize("test", TESTS)
-@pytest.mark.parametrize("scale", [1e-3, 1e200, 1e-200])
+@in_turn(test=TESTS, scale=[1e-3, 1e200, 1e-200])
 def test_the_unit_of_all_columns_does_not_matter(test, scale):
     one, other = fit(HARD, test=test), fit(HARD * scale, test=test)
     assert rand_index(other.labels_, one.labels_) == 1.0
