@@ -21,7 +21,7 @@ def client():
 
 
 def fitted(table, **parameters):
-    usual = {"n_clusters": 3, "subsample": 300, "n_permutations": 2}
+    usual = {"n_clusters": 3, "subsample": 300, "n_permutations": 2, "n_alternatives": 0}
     return SASClustering(**{**usual, **parameters}).fit(table)
 
 

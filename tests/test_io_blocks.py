@@ -154,10 +154,10 @@ def test_single_precision_stays_single(tmp_path):
 
 @MEASURED
 def test_a_table_of_numbers_takes_little_more_memory_than_its_array(tmp_path):
-    values = np.random.default_rng(0).normal(size=(100_000, 50))
+    values = np.random.default_rng(0).normal(size=(60_000, 50))
     frame = pd.DataFrame(values, columns=[f"c{a}" for a in range(50)])
     frame.to_parquet(tmp_path / "t.parquet")
-    frame.head(25_000).round(6).to_csv(tmp_path / "t.csv", index=False)
+    frame.head(15_000).round(6).to_csv(tmp_path / "t.csv", index=False)
     files = [(tmp_path / "t.parquet", None), (tmp_path / "t.csv", None)]
     # Twice, because packages take memory of their own when they are first used.
     found = reading([*files, *files])[2:]
