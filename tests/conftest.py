@@ -171,6 +171,15 @@ def less_work(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPath
 
 
 @pytest.fixture
+def short_assessments(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Commands assess with fewer copies and repeats what they have fitted; what is tested does not depend on them."""
+    pytest.importorskip("typer")
+    from sparsecluster.cli import assess
+
+    monkeypatch.setattr(assess, "SHORT_PLAN", {**assess.SHORT_PLAN, "n_copies": 19, "n_repeats": 1})
+
+
+@pytest.fixture
 def one_thread() -> Iterator[None]:
     """On small tables, the threads of scikit-learn only wait for each other."""
     with threadpool_limits(1, user_api="openmp"):

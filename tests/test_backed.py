@@ -27,6 +27,8 @@ from sparsecluster.io.sources import source_of
 
 da = pytest.importorskip("dask.array", reason="Dask is not installed")
 
+pytestmark = pytest.mark.usefixtures("short_assessments")
+
 COUNTS = sp.csr_matrix(counts(), dtype=np.float32)
 KINDS = {"csr": sp.csr_matrix, "csc": sp.csc_matrix, "dense": lambda table: table.toarray()}
 REWRITTEN = "ignore:X is stored by column"

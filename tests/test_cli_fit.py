@@ -31,6 +31,8 @@ from tests.helpers.cases import some
 
 pd = pytest.importorskip("pandas")
 
+pytestmark = pytest.mark.usefixtures("short_assessments")
+
 FILES = [
     *("core.csv", "features.csv", "gap.csv", "labels.csv", "model.json", "pairs.csv", "report.html", "summary.json"),
 ]

@@ -23,6 +23,8 @@ from tests.helpers.imports import heavy_modules, help_of
 
 pd = pytest.importorskip("pandas")
 
+pytestmark = pytest.mark.usefixtures("short_assessments")
+
 COMMANDS = ("fit", "predict", "report", "info", "compare", "methods", "simulate", "reproduce", "demo")
 FULL = shifted_groups(mu=3.0, n_features=12, n_useful=4, group_size=8, seed=0)
 TABLE = pd.DataFrame(FULL.X.round(3), columns=[f"f{a}" for a in range(12)], index=[f"i{i}" for i in range(24)])
