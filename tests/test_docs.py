@@ -48,8 +48,14 @@ def name_of(page):
     return page.relative_to(ROOT).as_posix()
 
 
-def each_page(having):
-    return pytest.mark.parametrize("page", [page for page in PAGES if re.search(having, page.read_text())], ids=name_of)
+# What it shows, a cluster among other things, test_blocks.py, test_dask_workers.py and test_sparse.py claim sooner.
+LONG = DOCS / "guide" / "large.md"
+
+
+def each_page(having, slow=()):
+    pages = [page for page in PAGES if re.search(having, page.read_text())]
+    cases = [pytest.param(page, marks=pytest.mark.slow if page in slow else []) for page in pages]
+    return pytest.mark.parametrize("page", cases, ids=name_of)
 
 
 # ---------------------------------------------------------------- code
@@ -76,7 +82,7 @@ def run_console(session):
             raise AssertionError(f"$ {command}\nshown:\n{shown}\nprinted:\n{result.output}")
 
 
-@each_page(r"(?m)^(>>> |```console$)")
+@each_page(r"(?m)^(>>> |```console$)", slow=[LONG])
 def test_code_in_documents_runs_and_prints_what_it_says(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("MPLBACKEND", "Agg")
