@@ -192,7 +192,7 @@ def test_a_fit_shows_its_stage_and_steps_and_leaves_nothing_when_it_is_cancelled
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="there is no such signal")
-def test_a_killed_worker_is_told_and_the_next_fit_works(app, slow):
+def test_a_killed_worker_is_told_and_the_next_fit_works(app, slow, table):
     key = app.fit(slow, **LONG_WORK)
     until(lambda: app.job(key)["total"])
     for worker in app.workers():
@@ -200,7 +200,7 @@ def test_a_killed_worker_is_told_and_the_next_fit_works(app, slow):
     told = app.ended(key)
     assert told["state"] == "failed"
     assert "memory" in told["error"]
-    assert app.ended(app.fit(slow))["state"] == "done"
+    assert app.ended(app.fit(table))["state"] == "done"
 
 
 def test_two_fits_run_at_once_and_others_wait(app, slow):
