@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import importlib
 import json
 import os
 import warnings
@@ -21,6 +23,19 @@ from sparsecluster.methods import _screening, plain
 HERE = Path(__file__).parent / "data" / "reference"
 BESIDE = Path(__file__).parents[1] / ".." / "shared" / "reference"
 SIMULATED = ("gauss", "binary", "simfuse", "null60x20", "proclus")
+
+# Thousands of tests are collected, and none goes away before the end. Without this, Python would look through all of
+# them again and again, to see whether they can be freed.
+gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    """What is there now is not looked through any more; what the tests make is freed as ever."""
+    # Its plugins look for objects that they would not find once these are frozen.
+    importlib.import_module("hypothesis")
+    gc.collect()
+    gc.freeze()
+    gc.enable()
 
 
 class Reference:
@@ -153,6 +168,15 @@ def less_work(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPath
     monkeypatch.setattr(plain, "STARTS", 5)
     monkeypatch.setattr(_screening, "N_NULL", 4000)
     monkeypatch.setenv("SPARSECLUSTER_CACHE", str(tmp_path_factory.getbasetemp() / "short-null"))
+
+
+@pytest.fixture
+def short_assessments(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Commands assess with fewer copies and repeats what they have fitted; what is tested does not depend on them."""
+    pytest.importorskip("typer")
+    from sparsecluster.cli import assess
+
+    monkeypatch.setattr(assess, "SHORT_PLAN", {**assess.SHORT_PLAN, "n_copies": 19, "n_repeats": 1})
 
 
 @pytest.fixture

@@ -22,9 +22,11 @@ from sparsecluster._search.alternatives import (
 from sparsecluster._search.climb import climb
 from sparsecluster._search.curve import gap_curve
 from sparsecluster.datasets import shifted_groups
+from sparsecluster.methods.registry import METHODS
 from tests import naive
+from tests.helpers.cases import some
 from tests.helpers.common import refuses, same_groups
-from tests.helpers.methods import CORNERS, EVERY, quick
+from tests.helpers.methods import CORNERS, quick
 
 pytestmark = [
     pytest.mark.usefixtures("less_work", "one_thread"),
@@ -228,7 +230,7 @@ def test_the_number_of_alternatives_is_a_whole_number(value):
         fit(n_alternatives=value)
 
 
-@EVERY
+@pytest.mark.parametrize("name", some(METHODS, first=2))
 def test_every_method_has_a_list_of_them(name):
     if name != "sas":
         estimator = quick(name).fit(CORNERS)

@@ -25,6 +25,7 @@ from sparsecluster._search.starts import ladder
 from sparsecluster._utils.parallel import ONE_THREAD
 from sparsecluster.datasets import shifted_groups
 from tests import naive
+from tests.helpers.cases import in_turn
 
 PLAIN = "sparsecluster._search.climb.Problem.plain"
 COMPILED = "sparsecluster._search.climb.Problem.compiled"
@@ -214,9 +215,7 @@ def test_what_is_not_plain_numbers_and_k_means_goes_step_by_step(features_of):
 # ---------------------------------------------------------------- kernels
 
 
-@pytest.mark.parametrize("n", [BLOCK - 1, BLOCK, BLOCK + 1, 5 * BLOCK + 3])
-@pytest.mark.parametrize("k", [2, 4, 5])
-@pytest.mark.parametrize("p", [6, WIDE, WIDE + 3])
+@in_turn(n=[BLOCK - 1, BLOCK, BLOCK + 1, 5 * BLOCK + 3], k=[2, 4, 5], p=[6, WIDE, WIDE + 3])
 def test_samples_that_are_not_looked_at_would_not_move(n, k, p):
     rng = np.random.default_rng(n)
     # The twin takes a second for the most samples.

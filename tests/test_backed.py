@@ -27,6 +27,8 @@ from sparsecluster.io.sources import source_of
 
 da = pytest.importorskip("dask.array", reason="Dask is not installed")
 
+pytestmark = pytest.mark.usefixtures("short_assessments")
+
 COUNTS = sp.csr_matrix(counts(), dtype=np.float32)
 KINDS = {"csr": sp.csr_matrix, "csc": sp.csc_matrix, "dense": lambda table: table.toarray()}
 REWRITTEN = "ignore:X is stored by column"
@@ -309,7 +311,10 @@ def test_arranging_a_sparse_table_takes_little_more_than_one_copy_of_it():
 
 @pytest.mark.filterwarnings(REWRITTEN)
 @in_turn(kind=KINDS, preset=[[], ["--preset", "expression"]])
-def test_a_file_that_is_larger_than_the_memory_is_fitted_in_blocks(tmp_path, kind, preset):
+def test_a_file_that_is_larger_than_the_memory_is_fitted_in_blocks(tmp_path, monkeypatch, kind, preset):
+    # There are twice as many cells, and each block takes its time whatever is in it.
+    monkeypatch.setattr(backed, "BLOCK_VALUES", 20_000)
+    monkeypatch.setattr(backed, "PART_VALUES", 16_000)
     table = sp.vstack([COUNTS, COUNTS])
     adata = cells(KINDS[kind](table))
     adata.obs["group"] = [f"g{i % 3}" for i in range(table.shape[0])]

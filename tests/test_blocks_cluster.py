@@ -8,8 +8,7 @@ import pytest
 from helpers.blocks import TABLES, in_dask, numbers
 
 from sparsecluster import SASClustering
-
-distributed = pytest.importorskip("distributed", reason="Dask's distributed scheduler is not installed")
+from tests.helpers.clusters import two_workers
 
 # Fewer samples, since a task on a cluster takes as long for few of them as for many.
 N = 1000
@@ -17,13 +16,12 @@ N = 1000
 
 @pytest.fixture(scope="module")
 def client():
-    cluster = distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address="127.0.0.1:0")
-    with cluster, distributed.Client(cluster) as client:
+    with two_workers() as client:
         yield client
 
 
 def fitted(table, **parameters):
-    usual = {"n_clusters": 3, "subsample": 300, "n_permutations": 2}
+    usual = {"n_clusters": 3, "subsample": 300, "n_permutations": 2, "n_alternatives": 0}
     return SASClustering(**{**usual, **parameters}).fit(table)
 
 

@@ -13,6 +13,8 @@ from tests.helpers.pages import Page
 
 pd = pytest.importorskip("pandas")
 
+pytestmark = pytest.mark.usefixtures("short_assessments")
+
 RNG = np.random.default_rng(0)
 SEX, DISEASE = RNG.integers(2, size=(2, 60))
 X = RNG.normal(size=(60, 20))

@@ -15,6 +15,8 @@ from sparsecluster.methods._clusters import CRITERIA
 
 pd = pytest.importorskip("pandas")
 
+pytestmark = pytest.mark.usefixtures("short_assessments")
+
 FULL = shifted_groups(mu=2.0, n_features=40, n_useful=12, group_size=12, seed=0)
 SIMPLE = pd.DataFrame(FULL.X).add_prefix("f").round(3)
 

@@ -16,6 +16,8 @@ from sparsecluster.datasets import shifted_groups
 
 pd = pytest.importorskip("pandas")
 
+pytestmark = pytest.mark.usefixtures("short_assessments")
+
 FULL = shifted_groups(mu=3.0, n_features=8, n_useful=4, group_size=8, seed=0)
 TABLE = pd.DataFrame(FULL.X.round(3), columns=[f"f{a}" for a in range(8)])
 FIT = ("-k", 3, "--size", 4)

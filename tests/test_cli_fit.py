@@ -27,8 +27,11 @@ from sparsecluster.io import formats, read_table, text
 from sparsecluster.io.models import read_model
 from sparsecluster.methods.registry import METHODS
 from sparsecluster.report import report_page, summarize
+from tests.helpers.cases import some
 
 pd = pytest.importorskip("pandas")
+
+pytestmark = pytest.mark.usefixtures("short_assessments")
 
 FILES = [
     *("core.csv", "features.csv", "gap.csv", "labels.csv", "model.json", "pairs.csv", "report.html", "summary.json"),
@@ -298,7 +301,7 @@ def test_an_empty_and_a_constant_column_are_noted_without_a_warning_of_python(tm
     assert [str(each.message) for each in recwarn] == []
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", some(METHODS, first=1))
 def test_every_method_writes_its_clusters(tmp_path, file, method):
     out = tmp_path / "out"
     told = json.loads(done("fit", file, "-k", 3, "--method", method, "--no-report", "--json", "--out", out))

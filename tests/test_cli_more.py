@@ -23,6 +23,8 @@ from tests.helpers.imports import heavy_modules, help_of
 
 pd = pytest.importorskip("pandas")
 
+pytestmark = pytest.mark.usefixtures("short_assessments")
+
 COMMANDS = ("fit", "predict", "report", "info", "compare", "methods", "simulate", "reproduce", "demo")
 FULL = shifted_groups(mu=3.0, n_features=12, n_useful=4, group_size=8, seed=0)
 TABLE = pd.DataFrame(FULL.X.round(3), columns=[f"f{a}" for a in range(12)], index=[f"i{i}" for i in range(24)])
@@ -174,9 +176,8 @@ def test_what_is_wrong_is_said_in_one_line_with_exit_code_two(folder, tmp_path, 
     assert not (tmp_path / "out").exists()
 
 
-def test_an_error_of_the_real_command_shows_no_traceback(folder):
-    command = [sys.executable, "-m", "sparsecluster", "fit", "none.csv", "-k", "3"]
-    ended = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+def test_an_error_of_the_real_command_shows_no_traceback(nursery, folder):
+    ended = nursery.run("fit", "none.csv", "-k", 3, cwd=folder)
     assert (ended.returncode, ended.stdout, ended.stderr) == (2, "", "Error: There is no file none.csv.\n")
 
 

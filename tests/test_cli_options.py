@@ -15,6 +15,8 @@ from sparsecluster.inspection.compare import USUAL
 
 pd = pytest.importorskip("pandas")
 
+pytestmark = pytest.mark.usefixtures("short_assessments")
+
 FULL = shifted_groups(mu=1.0, n_features=30, n_useful=8, group_size=12, seed=1)
 TABLE = pd.DataFrame(FULL.X.round(3), columns=[f"f{a}" for a in range(30)])
 

@@ -13,6 +13,8 @@ from sparsecluster.methods.registry import METHODS
 
 pd = pytest.importorskip("pandas")
 
+pytestmark = pytest.mark.usefixtures("short_assessments")
+
 FULL = shifted_groups(mu=3.0, n_features=12, n_useful=4, group_size=10, seed=0)
 TABLE = pd.DataFrame(FULL.X.round(3), columns=[f"f{a}" for a in range(12)], index=[f"s{i}" for i in range(30)])
 MIXED = mixed_groups(n_features=12, n_useful=6, group_size=12, seed=0, shift=4.0, missing=0.0).X.round(3)

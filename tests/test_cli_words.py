@@ -14,6 +14,8 @@ from sparsecluster.cli.words import OPTIONS, in_options
 
 pd = pytest.importorskip("pandas")
 
+pytestmark = pytest.mark.usefixtures("short_assessments")
+
 SOURCE = Path(sparsecluster.__file__).parent
 # Messages of the library, and what is printed.
 SPELLED = {

@@ -16,8 +16,9 @@ from sparsecluster import PlainClustering, SASClustering, SparseKMeans, TuningCu
 from sparsecluster._data import content, reading
 from sparsecluster.datasets import bernoulli_groups, many_groups, mixed_groups, shifted_groups
 from sparsecluster.methods.registry import METHODS
+from tests.helpers.cases import some
 from tests.helpers.common import same_groups
-from tests.helpers.methods import CORNERS, EVERY, TRUTH, quick
+from tests.helpers.methods import CORNERS, TRUTH, quick
 
 pytestmark = [pytest.mark.usefixtures("less_work", "one_thread"), pytest.mark.filterwarnings("ignore:.*constant")]
 
@@ -231,7 +232,7 @@ def fits():
     return {}
 
 
-@EVERY
+@pytest.mark.parametrize("name", some(METHODS, first=0))
 def test_every_method_chooses_the_number_of_clusters(fits, name):
     found = fits[name] = quick(name, "auto", max_clusters=4, **GIVEN.get(name, {})).fit(CORNERS)
     curve = found.n_clusters_curve_
@@ -245,7 +246,7 @@ def test_every_method_chooses_the_number_of_clusters(fits, name):
         assert set(found.predict(CORNERS)) <= set(range(found.n_clusters_))
 
 
-@EVERY
+@pytest.mark.parametrize("name", some(METHODS, first=0))
 def test_the_number_that_was_chosen_gives_the_same_result_if_it_is_given(fits, name):
     """SAS clustering starts also from the labels by which the number was chosen, which may only help."""
     chosen = fits[name] if name in fits else quick(name, "auto", max_clusters=4, **GIVEN.get(name, {})).fit(CORNERS)

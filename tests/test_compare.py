@@ -1,8 +1,6 @@
 """Several methods on one table: what is said of each is right, and one that fails does not stop the others."""
 
 import csv
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -333,8 +331,7 @@ def test_numbers_out_of_range_are_refused_by_exit_code_2(table, arguments):
     assert "Traceback" not in result.output
 
 
-def test_a_shell_sees_no_traceback(tmp_path):
-    command = [sys.executable, "-m", "sparsecluster", "compare", str(tmp_path / "nowhere.csv"), "-k", "2"]
-    result = subprocess.run(command, capture_output=True, text=True)
+def test_a_shell_sees_no_traceback(nursery, tmp_path):
+    result = nursery.run("compare", tmp_path / "nowhere.csv", "-k", 2, cwd=tmp_path)
     assert (result.returncode, result.stdout) == (2, "")
     assert result.stderr == f"Error: There is no file {tmp_path / 'nowhere.csv'}.\n"

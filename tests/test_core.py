@@ -14,8 +14,10 @@ from sparsecluster import SASClustering, TuningCurve, adjusted_rand_index
 from sparsecluster._search.core import RATIO, find_core, numbers_to_try
 from sparsecluster.datasets import shifted_groups
 from sparsecluster.methods._core import from_all_clusters
+from sparsecluster.methods.registry import METHODS
+from tests.helpers.cases import some
 from tests.helpers.common import refuses
-from tests.helpers.methods import CORNERS, EVERY, HARD, fitted, quick
+from tests.helpers.methods import CORNERS, HARD, fitted, quick
 from tests.helpers.new_samples import KINDS, S, fit
 
 pytestmark = [
@@ -281,7 +283,7 @@ def test_missing_values_do_no_harm_to_the_core(kind):
     assert_core(fit(table, **parameters))
 
 
-@EVERY
+@pytest.mark.parametrize("name", some(METHODS, first=0))
 def test_every_method_has_a_core(name):
     other = fitted(name)
     assert_core(other)

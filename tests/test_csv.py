@@ -15,6 +15,8 @@ from sparsecluster.cli import app
 
 pd = pytest.importorskip("pandas")
 
+pytestmark = pytest.mark.usefixtures("short_assessments")
+
 # What spreadsheets run, bare and behind what they skip; and what they do not.
 FORMULAS = ["=1+1", "+cmd|' /C calc'!A0", "-2+3", "@SUM(A1)", '=HYPERLINK("http://x")', "=", "-", "-inf", "+1_0"]
 WIDE = ["＝1+1", "＋1", "－2+3", "＠SUM(A1)"]

@@ -1,6 +1,5 @@
 """A Dask cluster finds what threads find, to the last bit, whatever happens to its workers."""
 
-import logging
 import os
 import signal
 import sys
@@ -21,20 +20,16 @@ from sparsecluster._utils import journal
 from sparsecluster._utils.parallel import Workers
 from sparsecluster.cli import app, scheduler
 from sparsecluster.datasets import mixed_groups, shifted_groups
+from tests.helpers.clusters import NO_PORT, begun_anew, distributed, two_workers
 from tests.helpers.criteria import few_tables  # noqa: F401
-
-distributed = pytest.importorskip("distributed", reason="a cluster needs Dask: pip install 'sparsecluster[dask]'")
 
 # Groups that overlap: any other random number or rounding shows.
 X = shifted_groups(mu=0.6, n_features=60, n_useful=10, group_size=15, seed=1).X
-# No port in particular, so that tests can run side by side.
-NO_PORT = "127.0.0.1:0"
 
 
 @pytest.fixture(scope="module")
 def client():
-    options = {"threads_per_worker": 1, "dashboard_address": NO_PORT, "silence_logs": logging.CRITICAL}
-    with distributed.LocalCluster(n_workers=2, **options) as cluster, distributed.Client(cluster) as client:
+    with two_workers() as client:
         yield client
 
 
@@ -316,7 +311,7 @@ def test_compare_finds_the_same(client, traffic, file, tmp_path):
 
 
 def test_a_local_cluster_has_as_many_processes_as_jobs():
-    with scheduler.cluster("local", 2):
+    with begun_anew(), scheduler.cluster("local", 2):
         pids = set(Workers().map(lambda _: time.sleep(0.1) or os.getpid(), range(16), "tasks"))
     assert len(pids - {os.getpid()}) == 2
 

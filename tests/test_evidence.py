@@ -11,8 +11,10 @@ from sparsecluster._utils import journal
 from sparsecluster.datasets import shifted_groups
 from sparsecluster.evidence import _assess
 from sparsecluster.inspection import inspect
+from sparsecluster.methods.registry import METHODS
 from tests.helpers.blocks import words
-from tests.helpers.methods import CORNERS, EVERY, TRUTH, quick
+from tests.helpers.cases import some
+from tests.helpers.methods import CORNERS, TRUTH, quick
 
 GROUPS = shifted_groups(mu=1.2, n_features=60, n_useful=15, group_size=20, seed=1)
 NOISE = np.random.default_rng(0).standard_normal((60, 60))
@@ -124,7 +126,7 @@ def test_stable_features_come_with_bounds(groups):
 # ---------------------------------------------------------------- for everything
 
 
-@EVERY
+@pytest.mark.parametrize("name", some(METHODS))
 @pytest.mark.usefixtures("less_work")
 def test_every_method_can_be_assessed(name):
     # A stepwise search through all features takes long.

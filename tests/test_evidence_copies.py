@@ -19,9 +19,11 @@ from sparsecluster.evidence._copula import (
     spikes_and_noise,
     unbiased,
 )
+from sparsecluster.methods.registry import METHODS
 from tests.helpers.blocks import counts, numbers, with_gaps, words
+from tests.helpers.cases import in_turn
 from tests.helpers.kinds import EXACT_ALONE, KINDS, apart_of, make
-from tests.helpers.methods import CORNERS, EVERY, quick, those
+from tests.helpers.methods import CORNERS, quick, those
 
 pytestmark = pytest.mark.usefixtures("less_work", "one_thread")
 
@@ -131,9 +133,8 @@ def test_a_copy_can_be_clustered_and_a_part_of_it_taken(name, make_copy):
     np.testing.assert_array_equal(part.samples, copy.source.samples[::2])
 
 
-@EVERY
 @pytest.mark.filterwarnings("ignore:By the BIC, a single cluster")
-@pytest.mark.parametrize("make_copy", COPIES)
+@in_turn(name=METHODS, make_copy=COPIES)
 def test_every_method_can_be_fitted_to_a_copy(name, make_copy):
     method = quick(name)
     copy = make_copy(method.read(CORNERS), rng())

@@ -172,7 +172,10 @@ SOME = ["--cells", "mu=0.6,p=100", "--methods", ",".join(ASKED), "--repeats", st
 def reproduced(folder, before):
     """The command, after some code, in a process of its own."""
     command = ["sparsecluster", "reproduce", "table-1a", *SOME, "--out", str(folder)]
-    code = f"import sys\nsys.argv = {command!r}\n{before}\nfrom sparsecluster.cli import main\nmain()"
+    # In a process that a shell has started in the background, interrupts are ignored.
+    heard = "import signal\nsignal.signal(signal.SIGINT, signal.default_int_handler)"
+    run = "from sparsecluster.cli import main\nmain()"
+    code = f"import sys\nsys.argv = {command!r}\n{heard}\n{before}\n{run}"
     return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
 
 

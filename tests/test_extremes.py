@@ -22,8 +22,9 @@ from sparsecluster.cli import app
 from sparsecluster.inspection import inspect
 from sparsecluster.methods._screening import dip_statistics
 from sparsecluster.methods.registry import METHODS
+from tests.helpers.cases import in_turn
 from tests.helpers.common import refuses, same_groups
-from tests.helpers.methods import EVERY, MIXTURES, quick
+from tests.helpers.methods import MIXTURES, quick
 
 # Two groups that differ in the first two of four columns, the larger one first.
 TRUTH = np.repeat([0, 1], [12, 8])
@@ -293,9 +294,8 @@ def fitted(estimator, table):
         return None
 
 
-@EVERY
-@pytest.mark.parametrize("standardize", [True, False])
 @pytest.mark.usefixtures("no_warnings_of_numbers", "less_work", "one_thread")
+@in_turn(name=METHODS, standardize=[True, False])
 def test_the_result_is_finite_or_the_column_is_named(name, standardize):
     parameters = {"core_agreement": None}
     if "standardize" in quick(name).get_params():

@@ -9,6 +9,7 @@ import sparsecluster._features.features
 import sparsecluster._search.solve
 import sparsecluster.methods._core
 from sparsecluster import SASClustering, rand_index
+from tests.helpers.cases import in_turn
 from tests.helpers.common import refuses
 
 TRUTH = np.repeat([0, 1, 2], [14, 10, 6])
@@ -268,10 +269,9 @@ MANY = np.repeat([0, 1, 2], [140, 100, 60])
 MANY_X = numbers(MANY, far=4.0)
 
 
-@EVERY
-@pytest.mark.parametrize("groups", [None, MEMBERS])
-@pytest.mark.parametrize("size", ["auto", "given"])
-def test_a_sample_finds_what_all_samples_would(kind, groups, size):
+@in_turn(kind=KINDS, how=[(None, "auto"), (MEMBERS, "given"), (None, "given"), (MEMBERS, "auto")])
+def test_a_sample_finds_what_all_samples_would(kind, how):
+    groups, size = how
     # 60 samples, of which clusterers on pairs take a quarter.
     rows = kind in ("numbers", "numbers with missing values", "levels", "sparse")
     size = size if size == "auto" else 3 if groups else 6

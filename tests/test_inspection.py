@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import warnings
+from functools import cache
+
 import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
@@ -30,6 +33,7 @@ from sparsecluster.inspection import (
 )
 from sparsecluster.inspection._style import cluster_names, plain
 from sparsecluster.inspection.compare import agreement_matrix
+from tests.helpers.cases import in_turn
 from tests.helpers.inspection import TABLES, TRUTH, far_apart, mixed_table
 
 mpl.use("Agg")
@@ -49,10 +53,14 @@ def closed_after():
 ELSEWHERE = ("float32", "polars", "objects")
 
 
-@pytest.fixture(scope="module", params=[kind for kind in TABLES if kind not in ELSEWHERE])
-def fitted(request):
-    X = TABLES[request.param]()
-    return SASClustering(n_clusters=3, n_features_to_select=min(4, X.shape[1] - 1)).fit(X), X
+@cache
+def fitted(kind):
+    """A fit to a table of some kind, which many tests draw and none changes."""
+    X = TABLES[kind]()
+    # What a fit warns of is not what a picture does.
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return SASClustering(n_clusters=3, n_features_to_select=min(4, X.shape[1] - 1)).fit(X), X
 
 
 def make(display, estimator, X):
@@ -77,10 +85,10 @@ def texts(axes):
 # ---------------------------------------------------------------- every display, every kind of data
 
 
-@pytest.mark.parametrize("display", OF_FIT + OF_DATA)
 @pytest.mark.usefixtures("strict")
-def test_every_display_draws_every_kind_of_data(fitted, display):
-    shown = make(display, *fitted)
+@in_turn(display=OF_FIT + OF_DATA, kind=[kind for kind in TABLES if kind not in ELSEWHERE])
+def test_every_display_draws_every_kind_of_data(display, kind):
+    shown = make(display, *fitted(kind))
     frame = shown.frame()
     assert isinstance(frame, pd.DataFrame)
     assert len(frame) > 0

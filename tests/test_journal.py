@@ -19,6 +19,8 @@ from sparsecluster.cli import app
 from sparsecluster.datasets import shifted_groups
 from sparsecluster.inspection import compare
 
+pytestmark = pytest.mark.usefixtures("short_assessments")
+
 
 @pytest.fixture(autouse=True)
 def at_once(monkeypatch, tmp_path):

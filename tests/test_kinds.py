@@ -8,6 +8,7 @@ import pytest
 from sparsecluster._features.features import Rows, SparseRows
 from sparsecluster._kernels.missing import improve_seen
 from tests import naive
+from tests.helpers.cases import in_turn
 from tests.helpers.kinds import (
     COORDINATES,
     INCOMPLETE,
@@ -81,9 +82,7 @@ def test_missing_values_are_known_to_be_there_and_nowhere_else(kind):
 # ---------------------------------------------------------------- pairs
 
 
-@pytest.mark.parametrize("standardize", [True, False])
-@pytest.mark.parametrize("subset", SUBSETS)
-@pytest.mark.parametrize("kind", KINDS)
+@in_turn(kind=KINDS, subset=SUBSETS, standardize=[True, False])
 def test_pairs_add_up_what_columns_say_with_their_totals(kind, subset, standardize):
     case = make(kind)
     features, places = case.features(standardize), case.chosen(subset)

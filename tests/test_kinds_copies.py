@@ -11,6 +11,7 @@ from sparsecluster._features.alone import level_labels, level_score
 from sparsecluster._search.climb import climb
 from sparsecluster._search.sizes import Effort, choose_size
 from tests import naive
+from tests.helpers.cases import in_turn
 from tests.helpers.kinds import (
     CLIMBED,
     DELTAS,
@@ -29,8 +30,7 @@ from tests.helpers.kinds import (
 # ---------------------------------------------------------------- climbs
 
 
-@pytest.mark.parametrize("subset", SUBSETS)
-@pytest.mark.parametrize("kind", CLIMBED)
+@in_turn(kind=CLIMBED, subset=SUBSETS)
 def test_a_clusterer_leaves_no_move_that_lowers_the_within(kind, subset):
     case = make(kind)
     problem = case.problem(K)
@@ -136,8 +136,7 @@ def test_one_feature_alone_has_no_gap_since_copies_have_it_too(kind):
 # ---------------------------------------------------------------- each feature alone
 
 
-@pytest.mark.parametrize("k", [2, 3, 4])
-@pytest.mark.parametrize("kind", KINDS)
+@in_turn(kind=KINDS, k=[2, 3, 4])
 def test_the_score_of_a_feature_alone_is_reached_and_not_exceeded(kind, k):
     """By any clustering at all where it is exact; elsewhere by hill climbs, which now and then miss it."""
     missed = []

@@ -8,7 +8,7 @@ import pytest
 from sklearn.exceptions import NotFittedError
 
 from sparsecluster.methods.registry import METHODS
-from tests.helpers.cases import in_turn
+from tests.helpers.cases import in_turn, some
 from tests.helpers.common import plain_scores, refuses, three_groups
 from tests.helpers.methods import CORNERS, EVERY, GROUPS, HARD, MIXTURES, TRUTH, fitted, quick, those
 
@@ -116,7 +116,7 @@ def test_features_with_weight_are_those_chosen(name):
     assert hasattr(found, "feature_weights_") == weighs
 
 
-@EVERY
+@pytest.mark.parametrize("name", some(METHODS, first=0))
 def test_transform_keeps_the_chosen_columns_and_inverse_puts_zeros_elsewhere(name):
     found = fitted(name)
     chosen = found.support_
@@ -142,8 +142,8 @@ def test_a_frame_gives_the_answer_of_its_values(name):
     np.testing.assert_array_equal(frame.feature_scores_, values.feature_scores_)
 
 
-@EVERY
 @pytest.mark.filterwarnings("ignore:.*constant:UserWarning")
+@pytest.mark.parametrize("name", some(METHODS, first=1))
 def test_summary_tells_the_sizes_the_number_and_the_best_features(name):
     names = ["first", *NAMES[:9], "tenth", *NAMES[9:]]
     found = quick(name).fit(pd.DataFrame(WITH_CONSTANTS, columns=names))
@@ -175,7 +175,7 @@ def test_columns_may_have_fewer_values_than_there_are_clusters(name, k):
         assert set(found.labels_) == set(range(k))
 
 
-@EVERY
+@pytest.mark.parametrize("name", some(METHODS, first=2))
 def test_rows_that_are_equal_are_together(name):
     table = np.repeat(CORNERS[[0, 10, 25, 30, 40]], [9, 7, 5, 4, 3], axis=0)
     found = quick(name, 5).fit(table)
@@ -183,7 +183,7 @@ def test_rows_that_are_equal_are_together(name):
     np.testing.assert_array_equal(found.labels_, np.repeat(np.arange(5), [9, 7, 5, 4, 3]))
 
 
-@EVERY
+@pytest.mark.parametrize("name", some(METHODS, first=0))
 def test_the_users_table_is_left_alone(name):
     table = CORNERS.copy()
     found = quick(name).fit(table)
@@ -200,7 +200,7 @@ def test_numbers_may_be_stored_in_any_way(name, store):
     np.testing.assert_array_equal(found.feature_scores_, plain.feature_scores_)
 
 
-@EVERY
+@pytest.mark.parametrize("name", some(METHODS, first=1))
 def test_half_the_digits_are_enough(name):
     # Other digits are permuted in another way, so the features chosen by a few copies may differ.
     table, truth = (ROW, ROW_TRUTH) if name in SEES_ONE_DIRECTION else (CORNERS, TRUTH)

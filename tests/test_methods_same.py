@@ -14,7 +14,7 @@ from sklearn.base import clone
 
 from sparsecluster.datasets import mixed_groups
 from sparsecluster.methods.registry import METHODS
-from tests.helpers.cases import in_turn
+from tests.helpers.cases import in_turn, some
 from tests.helpers.common import refuses
 from tests.helpers.methods import CORNERS, EVERY, HARD, MIXTURES, TRUTH, fitted, quick, those
 
@@ -74,7 +74,7 @@ def assert_equal_attributes(one, other):
 # ---------------------------------------------------------------- seeds and earlier fits
 
 
-@EVERY
+@pytest.mark.parametrize("name", some(METHODS, first=0))
 def test_the_seed_is_0_unless_another_is_given(name):
     assert_equal_attributes(fitted(name, "hard"), quick(name, random_state=0).fit(HARD))
 
@@ -90,13 +90,13 @@ def fitted_again(name):
     return quick(name).fit(pd.DataFrame(CORNERS).add_prefix("gene")).fit(HARD)
 
 
-@EVERY
+@pytest.mark.parametrize("name", some(METHODS, first=1))
 def test_fitting_twice_is_fitting_once(name):
     assert_equal_attributes(fitted_again(name), fitted(name, "hard"))
     assert_equal_attributes(deepcopy(fitted_again(name)).fit(HARD), fitted(name, "hard"))
 
 
-@EVERY
+@pytest.mark.parametrize("name", some(METHODS, first=2))
 def test_a_clone_has_the_parameters_and_not_the_result(name):
     found = fitted(name, "hard")
     again = clone(found)
@@ -194,7 +194,7 @@ def test_order_of_rows_and_columns_does_not_matter(name, what):
         np.testing.assert_array_equal(other.predict(new[:, columns]), one.predict(new))
 
 
-@EVERY
+@pytest.mark.parametrize("name", some(METHODS, first=0))
 def test_order_does_not_matter_where_rows_are_repeated(name):
     table = np.concatenate([HARD, HARD[:20]])
     rows = np.random.default_rng(0).permutation(65)
@@ -203,7 +203,7 @@ def test_order_does_not_matter_where_rows_are_repeated(name):
     assert_same(one, other, rows)
 
 
-@EVERY
+@pytest.mark.parametrize("name", some(METHODS, first=1))
 def test_order_does_not_matter_where_columns_are_repeated(name):
     # Copies of a column are told apart by nothing, so that any of them may come first: they have to end up alike.
     table = np.column_stack([CORNERS, CORNERS[:, :3], CORNERS[:, -3:]])
@@ -318,7 +318,7 @@ def test_unknown_clusterers_are_answered_by_the_known_and_the_nearest(name):
         quick(name, clusterer="kmedoid").fit(HARD)
 
 
-@EVERY
+@pytest.mark.parametrize("name", some(METHODS, first=2))
 def test_y_is_ignored(name):
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -20,6 +20,7 @@ from sparsecluster._mixtures.penalties import (
 from sparsecluster._mixtures.starts import canonical, distinct
 from sparsecluster._mixtures.variances import GroupedLogVariances, LogVariances, Variances, cost
 from sparsecluster.datasets import shifted_groups
+from tests.helpers.cases import in_turn
 from tests.helpers.mixtures import (
     REFERENCE,
     fitted,
@@ -214,8 +215,7 @@ def models(strength):
     return common | own
 
 
-@pytest.mark.parametrize("name", models(1.0))
-@pytest.mark.parametrize("strength", [0.0, 0.5, 2.0, 8.0, 100.0])
+@in_turn(name=models(1.0), strength=[0.0, 0.5, 2.0, 8.0, 100.0])
 def test_the_penalized_likelihood_never_falls(name, strength):
     model = models(strength)[name]
     fit, _ = fitted(ROWS, LABELS, 3, model)

@@ -13,7 +13,9 @@ from sklearn.preprocessing import StandardScaler
 from sparsecluster import SASClustering, load_model, save_model
 from sparsecluster._utils.colors import COLORS, MISSING
 from sparsecluster.datasets import many_groups
-from tests.helpers.methods import CORNERS, EVERY, quick
+from sparsecluster.methods.registry import METHODS
+from tests.helpers.cases import some
+from tests.helpers.methods import CORNERS, quick
 from tests.helpers.new_samples import KINDS, fit
 
 pytestmark = pytest.mark.usefixtures("less_work")
@@ -121,7 +123,7 @@ def test_a_pipeline_shows_its_diagram():
 # ---------------------------------------------------------------- whatever was fitted
 
 
-@EVERY
+@pytest.mark.parametrize("name", some(METHODS, first=0))
 def test_every_method_is_shown_small_and_without_a_script(name):
     page = ours(quick(name).fit(CORNERS))
     assert "3 clusters of" in page

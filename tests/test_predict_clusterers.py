@@ -6,13 +6,16 @@ from sklearn.cluster import AgglomerativeClustering
 from sklearn.cluster import KMeans as SklearnKMeans
 
 import sparsecluster.methods.sas
+from tests.helpers.cases import in_turn
 from tests.helpers.new_samples import KINDS, TRUTH, fit, numbers, random_numbers
 
 # ---------------------------------------------------------------- clusterers
 
 
-@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "sparse"])
-@pytest.mark.parametrize("clusterer", ["hillclimb", "kmedoids", "spectral", "average", "complete"])
+@in_turn(
+    kind=[kind for kind in KINDS if kind != "sparse"],
+    clusterer=["hillclimb", "kmedoids", "spectral", "average", "complete"],
+)
 def test_every_clusterer_finds_clear_groups_in_every_kind(kind, clusterer):
     if clusterer == "kmedoids":
         pytest.importorskip("kmedoids")

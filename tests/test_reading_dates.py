@@ -12,6 +12,8 @@ from sparsecluster.io import FileError, formats, read_blocks, read_table
 from sparsecluster.io.models import as_dict, read_model
 from sparsecluster.io.parts import open_parts
 
+pytestmark = pytest.mark.usefixtures("short_assessments")
+
 DAY = "2024-12-31"
 
 

@@ -18,9 +18,12 @@ from sparsecluster import PlainClustering, ScreenedClustering, rand_index
 from sparsecluster.datasets import shifted_groups
 from sparsecluster.methods._screening import TESTS, by_false_discovery_rate, by_higher_criticism, screen
 from tests import naive
+from tests.helpers.cases import in_turn
 from tests.helpers.common import plain_scores, refuses, three_groups, within
 
 pytestmark = pytest.mark.usefixtures("one_thread")
+# What is claimed of every test of the screening holds with a null distribution of fewer samples as well.
+FEWER = pytest.mark.usefixtures("less_work")
 
 # Three groups far apart in 8 of 40 features.
 X, TRUTH, USEFUL = three_groups(mu=10.0, n_features=40, n_useful=8)
@@ -39,8 +42,8 @@ def fit(table=X, **parameters):
 # ---------------------------------------------------------------- what is found
 
 
-@pytest.mark.parametrize("threshold", ["hc", "fdr", 8])
-@pytest.mark.parametrize("test", [test for test in TESTS if test != "skewness"])
+@FEWER
+@in_turn(test=[test for test in TESTS if test != "skewness"], threshold=["hc", "fdr", 8])
 def test_clear_groups_are_found_by_every_test(test, threshold):
     """But that of skewness, since the groups are of about the same size."""
     found = fit(TWO, n_clusters=2, test=test, threshold=threshold)
@@ -50,6 +53,7 @@ def test_clear_groups_are_found_by_every_test(test, threshold):
     assert found.support_[:8].sum() >= (7 if test == "bandwidth" else 8)
 
 
+@FEWER
 @pytest.mark.parametrize("test", TESTS)
 def test_statistics_and_p_values_are_those_of_the_screening(test):
     found, expected = fit(HARD, test=test), screen(HARD, test)
@@ -57,6 +61,7 @@ def test_statistics_and_p_values_are_those_of_the_screening(test):
     np.testing.assert_allclose(found.p_values_, expected.p_values, rtol=0, atol=1e-4)
 
 
+@FEWER
 @pytest.mark.parametrize("table", [X, HARD], ids=["clear groups", "groups that overlap"])
 @pytest.mark.parametrize("test", TESTS)
 def test_the_threshold_is_that_of_higher_criticism_or_of_the_false_discovery_rate(test, table):
@@ -164,6 +169,7 @@ def test_an_object_of_scikit_learn_is_a_clusterer():
 # ---------------------------------------------------------------- order, units, seeds
 
 
+@FEWER
 @pytest.mark.parametrize("test", TESTS)
 def test_the_order_of_rows_and_columns_does_not_matter(test):
     rng = np.random.default_rng(0)
@@ -176,8 +182,8 @@ def test_the_order_of_rows_and_columns_does_not_matter(test):
     np.testing.assert_array_equal(other.predict(HARD[:, columns]), one.predict(HARD))
 
 
-@pytest.mark.parametrize("test", TESTS)
-@pytest.mark.parametrize("scale", [1e-3, 1e200, 1e-200])
+@FEWER
+@in_turn(test=TESTS, scale=[1e-3, 1e200, 1e-200])
 def test_the_unit_of_all_columns_does_not_matter(test, scale):
     one, other = fit(HARD, test=test), fit(HARD * scale, test=test)
     assert rand_index(other.labels_, one.labels_) == 1.0

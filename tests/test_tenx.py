@@ -13,6 +13,8 @@ from sparsecluster.cli import app
 from sparsecluster.io import FileError, read_table
 from sparsecluster.io.parts import are_parts
 
+pytestmark = pytest.mark.usefixtures("short_assessments")
+
 CELLS = np.random.default_rng(0).poisson(1.0, (6, 4))
 IDS = [f"CELL{i}-1" for i in range(6)]
 GENES = ["CD3E", "MS4A1", "NKG7", "CD8"]

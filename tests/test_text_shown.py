@@ -25,6 +25,8 @@ from tests.helpers.common import three_groups
 
 pd = pytest.importorskip("pandas")
 
+pytestmark = pytest.mark.usefixtures("short_assessments")
+
 CONTROLS = ["\x00", "\x07", "\x1b", "\r", "\n", "\t", "\x7f", "\x9b", "\u2028", "\u2029", "\u202e", "\u2066", "\u2069"]
 # Escape sequences, a bell, turned text and separators. CSV files cannot have zero bytes.
 NAMES = [f"n{i}{control}[31mx" for i, control in enumerate(CONTROLS) if control not in "\x00"]

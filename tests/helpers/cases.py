@@ -9,6 +9,16 @@ from typing import Any
 import pytest
 
 
+def some(cases: Iterable[Any], every: int = 3, first: int = 0) -> list[Any]:
+    """All of the cases, of which one in `every` is not slow: for claims that hold for each by the same code.
+
+    Tests of the same list that begin with another one leave none of its cases to the slow tests alone.
+    """
+    return [
+        pytest.param(case, marks=[] if place % every == first else pytest.mark.slow) for place, case in enumerate(cases)
+    ]
+
+
 def in_turn(**choices: Iterable[Any]) -> pytest.MarkDecorator:
     """All combinations of the choices. Each choice is in one that is not slow, with the others in turn beside it."""
     lists = [list(each) for each in choices.values()]

@@ -11,8 +11,11 @@ import tempfile
 
 # The child has the streams, the folder and the arguments that it was sent, and ends as any program does.
 NURSERY = """
-import json, os, runpy, socket, sys
-import pandas, scipy.stats, sklearn.cluster, sparsecluster.cli, sparsecluster.methods.registry
+import gc, json, os, runpy, socket, sys
+import matplotlib, numba, pandas, scipy.stats, sklearn.cluster
+import sparsecluster.cli, sparsecluster.evidence, sparsecluster.inspection, sparsecluster.io, sparsecluster.report
+from sparsecluster import *
+gc.freeze()
 channel = socket.socket(fileno=int(sys.argv[1]))
 while True:
     asked, streams, *_ = socket.recv_fds(channel, 65536, 2)
