@@ -20,7 +20,7 @@ from sparsecluster._features import numeric
 
 clock = time.process_time_ns
 CLIMBS, UNIVARIATE, KMEANS = "whole climbs", "univariate", "K-means"
-SCORES, SELECTION = "scores", "selection and sorting"
+SCORES, SELECTION = "scores", "selection"
 COPIES, READING, GRAM, OTHER = "copies (shuffle)", "reading and arranging", "Gram", "other kernels"
 PYTHON = "Python between kernels"
 # How the name of a step ends, of which only the time outside kernels is counted.
@@ -39,7 +39,6 @@ BY_FILE = {
     "sums": SCORES,
     "objective": SCORES,
     "select": SELECTION,
-    "sort": SELECTION,
     "order": READING,
 }
 # Steps outside kernels, whose time without that of the kernels that they call belongs to a column. The Gram matrix is a
