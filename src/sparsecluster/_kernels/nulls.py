@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ._jit import inline, kernel
+from .matrices import mirror
 from .moves import LLOYD_PASSES, MOVE_PASSES, SAME
 from .objective import between_scores
 from .pairs import improve_pairs, seed_pairs
@@ -80,9 +81,7 @@ def follow_columns(table, changed, joined, gram):
         return
     add_products(take_columns(table, changed[:joined]), 1.0, gram)
     add_products(take_columns(table, changed[joined:]), -1.0, gram)
-    for i in range(gram.shape[0]):
-        for j in range(i):
-            gram[j, i] = gram[i, j]
+    mirror(gram)
 
 
 @inline

@@ -73,16 +73,16 @@ def level_measures(kinds: Sequence[Any], columns: Iterable[Any], labels: Any, k:
     starts, count = np.cumsum(widths) - widths, int(widths.sum())
     places = np.where(seen, codes, 0.0).astype(np.intp) + starts[:, None]
     clusters = np.where(inside, labels, 0).astype(np.intp)
-    apart = level_distances((places + clusters * count)[seen & inside], starts, widths, k)
+    apart = distances_by_level((places + clusters * count)[seen & inside], starts, widths, k)
     measures = [LevelMeasure(np.array(own.T)) for own in np.split(apart, starts[1:], axis=1)]
     # To a single cluster of all samples.
-    of_all = level_distances(places[seen], starts, widths, 1)[0]
+    of_all = distances_by_level(places[seen], starts, widths, 1)[0]
     sums = np.add.reduceat(np.bincount(places[seen], minlength=count) * of_all, starts)
     observed = seen.sum(axis=1, dtype=np.float64)
     return Measured(measures, sums / observed, observed)
 
 
-def level_distances(places: Subset, starts: Subset, widths: Subset, k: int) -> Floats:
+def distances_by_level(places: Subset, starts: Subset, widths: Subset, k: int) -> Floats:
     """1 - q_l - (1 - sum q^2) / 2 for all clusters and levels; places[j] is the level of one value, and its cluster."""
     counts = np.bincount(places, minlength=k * int(widths.sum())).reshape(k, -1)
     with np.errstate(invalid="ignore"):
